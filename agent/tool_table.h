@@ -1,5 +1,6 @@
-// The table of tools (tools.def) and what is made of it for every reader: schemas of arguments, their check.
-// Both processes have it, the server of `ptlc mcp` and the workers that answer calls.
+// The table of tools (tools.def), and what is derived from it: the schemas of arguments and their
+// validation. Both processes include it: the server of `ptlc mcp`, and the workers that answer
+// calls.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -26,11 +27,11 @@ enum class ArgumentId : uint8_t {
 
 enum class ArgumentType : uint8_t { Text, Whole, Texts, Values };
 
-/// A set of arguments, one bit each.
+/// A set of arguments, one bit for each.
 using ArgumentSet = uint32_t;
 constexpr ArgumentSet of(ArgumentId id) { return ArgumentSet(1) << static_cast<unsigned>(id); }
 
-/// Which process answers a call.
+/// The process that answers a call.
 enum class ToolHome : uint8_t { Worker, Server };
 enum class ToolHints : uint8_t { Reads, Writes };
 
@@ -46,23 +47,24 @@ struct ToolInfo {
   const char *name, *title;
   ToolHome home;
   ToolHints hints;
-  ArgumentSet needed, allowed; ///< `allowed` without those that are needed
+  ArgumentSet needed, allowed; ///< `allowed` does not contain those that are needed
   const char *what;
 };
 
 /// All rows, in order of the tables.
 std::span<const ToolInfo> allTools();
 std::span<const ArgumentInfo> allArguments();
-/// Null if there is no tool of that name.
+/// The tool of that name; null if there is none.
 const ToolInfo *findTool(std::string_view name);
 const char *nameOf(ArgumentId id);
 
 /// The JSON schema of a tool's arguments.
 Json inputSchema(const ToolInfo &tool);
-/// Says what is wrong with the arguments of a call, and what would be right; empty if nothing is.
+/// Validates the arguments of a call. Returns what is wrong and what would be right; empty if they
+/// are valid.
 std::string argumentProblem(const ToolInfo &tool, const Json &arguments);
 
-/// Arguments that have passed that check, by their ids.
+/// The arguments of a call that `argumentProblem` has accepted, by their ids.
 class Arguments {
 public:
   explicit Arguments(Json json) : json_(std::move(json)) {}
@@ -70,7 +72,7 @@ public:
   bool has(ArgumentId id) const { return json_.contains(nameOf(id)); }
   std::string text(ArgumentId id, const std::string &otherwise = "") const;
   int64_t whole(ArgumentId id, int64_t otherwise) const;
-  /// The members of an object as words, in order of their names.
+  /// The members of an object as strings, ordered by name.
   std::map<std::string, std::string> values(ArgumentId id) const;
   std::vector<std::string> texts(ArgumentId id) const;
   const Json &json() const { return json_; }
@@ -79,10 +81,10 @@ private:
   Json json_;
 };
 
-/// A value as one line; bytes that are not UTF-8 are replaced.
+/// A value as one line of JSON; bytes that are not UTF-8 are replaced.
 std::string dumped(const Json &value);
 
-/// A short name for a content: equal contents have equal names.
+/// A short name derived from the content (a hash): equal contents have equal names.
 std::string contentName(std::string_view content);
 
 } // namespace ptl::agent

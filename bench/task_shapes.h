@@ -22,25 +22,25 @@ struct Shape {
   std::vector<std::vector<TileUse>> tasks;
 };
 
-/// Tasks without anything in common; a chain; fans of a hundred between two tasks; the layers of a
-/// decoder, about 16,000 tasks.
+/// The measured shapes: independent tasks; a chain; fans of a hundred tasks between two; and the
+/// layers of a decoder, about 16,000 tasks.
 std::vector<Shape> shapes();
 
 rt::TaskGraph graphOf(const Shape &shape, rt::TaskBody body);
 
-/// A task system at work on one shape. Bodies do nothing.
+/// A task system that executes one shape. The bodies of tasks do nothing.
 class Contestant {
 public:
   virtual ~Contestant() = default;
-  /// Makes the graph while it runs, as programs do.
+  /// Builds the graph while its tasks run, as programs do.
   virtual void build() = 0;
-  /// The same without running a task in the place of submitting it, which one thread may do.
-  /// False if the system has no such choice.
+  /// Submits all tasks before any of them runs; only one thread may do that. Returns false if the
+  /// system has no such mode.
   virtual bool defer() = 0;
-  /// Makes the graph while it runs, of a program that went the same way before. False if the system
-  /// does not learn from that.
+  /// Builds the graph while its tasks run, for a program that has run with the same graph before.
+  /// Returns false if the system does not reuse that knowledge.
   virtual bool follow() { return false; }
-  /// Runs a graph that was made before. False if the system has no such thing.
+  /// Runs a graph that was recorded before. Returns false if the system cannot record graphs.
   virtual bool replay() = 0;
 };
 

@@ -1,4 +1,4 @@
-// From checked entries to IR at tensor level: the first stage.
+// The first stage: from checked entries to IR at tensor level.
 #pragma once
 
 #include "compile/compile_context.h"
@@ -12,7 +12,7 @@
 
 namespace ptl {
 
-/// Code at tensor level, as built: never null.
+/// Tensor-level code as built; never null.
 struct TensorModule {
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
@@ -20,15 +20,16 @@ TensorModule copyOf(const TensorModule &tensor);
 
 /// One entry at tensor level.
 struct BuiltEntry {
-  ir::EntryBinding binding; ///< what it was built with, with what the options say of the machine
+  ir::EntryBinding binding; ///< static values, and the machine's properties from the options
   TensorModule tensor;
 };
 
-/// Builds the function of an entry, which is called `symbol`. Nothing after an error.
+/// Builds the function of an entry, with the name `symbol`. Nothing if there was an error, which is
+/// reported.
 std::optional<BuiltEntry> buildEntry(const CompileContext &context, const ir::EntryBinding &binding,
                                      const std::string &symbol);
 
-/// All functions of the entries, in order; an empty module if there are none.
+/// Merges the functions of the entries in order; an empty module if there are none.
 TensorModule joinEntries(const CompileContext &context, std::vector<BuiltEntry> entries);
 
 } // namespace ptl

@@ -1,4 +1,4 @@
-// What every stage of a compilation is given beside its input, and how a stage fails.
+// The inputs that every stage of a compilation shares, and how a stage fails.
 #pragma once
 
 #include "compile/compile_log.h"
@@ -14,13 +14,14 @@
 
 namespace ptl {
 
-/// The surroundings of a compilation of entries of one program: the program, the options, and where
-/// MLIR keeps types and attributes. Stages are functions of it and of a value, give the next value
-/// or nothing, and leave nothing here. Values that hold IR (`TensorModule` and what is made of it)
-/// must not outlive the context. One thread at a time may use it.
+/// The context of a compilation of entries of one program: the program, the options, and MLIR's
+/// context, which owns types and attributes. Stages are functions of the context and of a value;
+/// they return the next value or nothing, and leave no state in the context. Values that hold IR
+/// (`TensorModule` and what is made from it) must not outlive the context. Only one thread at a
+/// time may use it.
 ///
-/// A stage that gives nothing has reported why; where no message in the source says so, the error is
-/// the compiler's own (E0808).
+/// A stage that returns nothing has reported the reason; if no error in the source was reported,
+/// the error is the compiler's own (E0808).
 class CompileContext {
 public:
   /// `program`, `sources` and `sink` must outlive the context.
@@ -34,7 +35,7 @@ public:
   const CompilerOptions &options() const { return options_; }
   CompileLog &log() const { return *log_; }
   DiagnosticSink &sink() const { return log_->sink(); }
-  /// These two are made when they are first wanted: code that is kept from before needs neither.
+  /// These two are created on first use: code from a cache needs neither.
   mlir::MLIRContext &mlir() const;
   const ir::Simplifier &simplifier() const;
 
@@ -53,7 +54,7 @@ private:
   mutable std::unique_ptr<ir::Simplifier> simplifier_;
 };
 
-/// Collects the errors that MLIR reports while this lives; without one they are dropped.
+/// Collects the errors that MLIR reports during its lifetime; otherwise they would be dropped.
 class StageMessages {
 public:
   explicit StageMessages(const CompileContext &context);
@@ -64,9 +65,9 @@ private:
   mlir::ScopedDiagnosticHandler handler_;
 };
 
-/// Runs what a stage does, `run`, with a text that it adds to when another library says why it
-/// failed. If it gives nothing although no error was reported, that is an error of the compiler.
-/// `module`: what the stage is given, for that report; may be null.
+/// Runs a stage, `run`, with a text to which it adds the reasons of other libraries' failures. If
+/// the stage returns nothing although no error was reported, an internal error is reported.
+/// `module` is the stage's input, for that report; may be null.
 template <typename Run>
 auto runStage(const CompileContext &context, const std::string &stage, mlir::ModuleOp module,
               Run run) {

@@ -1,4 +1,4 @@
-// What a compilation says while it goes on, and how its own faults are told from those of programs.
+// The log of a compilation: how it reports, and how its own errors are told from those of programs.
 #pragma once
 
 #include "compile/compiler_options.h"
@@ -8,9 +8,9 @@
 
 namespace ptl {
 
-/// Where the stages of a compilation write: diagnostics go to a sink, and the IR of each phase to
-/// numbered files where `CompilerOptions::dumpFolder` asks for them. The log only grows, and what a
-/// stage makes does not depend on it.
+/// Where the stages of a compilation report: diagnostics go to a sink, and the IR of each phase to
+/// numbered files in `CompilerOptions::dumpFolder`. The log is only appended to, and the results of
+/// stages do not depend on it.
 class CompileLog {
 public:
   /// All three must outlive the log.
@@ -21,17 +21,17 @@ public:
 
   DiagnosticSink &sink() { return sink_; }
 
-  /// Reports an error of the compiler itself (E0808), in a stage that was given `module` (null:
-  /// none). `CompilerOptions::keepFault` is called for the first of them. `at`: the place in the
-  /// source that the error shows at; `details`: more, for what is kept.
+  /// Reports an internal error of the compiler (E0808) in a stage whose input was `module` (may be
+  /// null). `CompilerOptions::keepFault` is called for the first one. `at` is the place in the
+  /// source at which the error is reported; `details` are for the reproducer.
   void reportFault(const std::string &stage, const std::string &message, mlir::ModuleOp module = {},
                    Span at = kNoSpan, const std::string &details = "");
   /// True if an error was the compiler's own.
   bool hadInternalError() const { return internalError_; }
 
-  /// Whether files of the phases are wanted.
+  /// Whether files of the phases are requested.
   bool dumps() const { return !options_.dumpFolder.empty(); }
-  /// Writes the next file, whose name ends in `phase`. Precondition: `dumps()`.
+  /// Writes the next file; its name ends in `phase`. Precondition: `dumps()`.
   void dump(const std::string &phase, const std::string &text);
 
 private:

@@ -1,4 +1,5 @@
-// The native code of an entry, as it is linked into a process and kept from process to process.
+// The native code of an entry, in the form that is linked into a process and cached between
+// processes.
 #pragma once
 
 #include "codegen/cpu/lower.h"
@@ -12,27 +13,28 @@
 
 namespace ptl {
 
-/// Object code of an entry, or of one of the functions that it calls, and the functions that this may call, which are compiled when they
-/// are called: of the ways that a product can go, most programs take few.
+/// Object code of an entry, or of one of the functions that it calls, together with the functions
+/// that it calls in turn; these are compiled at their first call, because most programs use few of
+/// the ways to compute a product.
 struct EntryCode {
   std::string object;
   cpu::DeferredFunctions functions;
 
-  /// One text, and back; nothing of a text that was not made so.
+  /// Serialises the code as one text, and back; returns nothing for a text in another format.
   std::string text() const;
   static std::optional<EntryCode> ofText(llvm::StringRef text);
 };
 
-/// Makes machine code of an entry and of the functions that it calls, as the options of the context say, which must live as long.
-/// Threads may use it at once.
+/// Makes machine code of an entry and of the functions that it calls, with the options of the
+/// context, which must live as long. Thread-safe.
 class EntryCompiler : public std::enable_shared_from_this<EntryCompiler> {
 public:
   static std::shared_ptr<EntryCompiler> create(const CompileContext &context);
 
-  /// Optimises the module, and gives its object code.
+  /// Optimises the module and returns its object code.
   llvm::Expected<std::string> objectOf(llvm::Module &module);
-  /// The functions for `JitCode::fromObject`, which keep this alive. Their code comes from `CompilerOptions::cache` if it is there, and
-  /// goes there otherwise.
+  /// The functions for `JitCode::fromObject`; they keep this object alive. Their code is read from
+  /// `CompilerOptions::cache` if it is there, and stored there otherwise.
   std::vector<cpu::JitCode::LazyFunction> lazyFunctions(const cpu::DeferredFunctions &functions);
 
 private:
@@ -42,8 +44,8 @@ private:
   llvm::Expected<std::string> objectAlone(llvm::Module &module);
 
   const CompileContext &context_;
-  std::mutex mutex_;                            ///< of what follows, and of the context
-  std::unique_ptr<cpu::ObjectEmitter> emitter_; ///< made when it is first wanted
+  std::mutex mutex_;                            ///< guards the following members, and the context
+  std::unique_ptr<cpu::ObjectEmitter> emitter_; ///< created on first use
 };
 
 } // namespace ptl

@@ -1,4 +1,4 @@
-// What is known of an error of the compiler itself.
+// Information on an internal error of the compiler.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@ namespace ptl {
 
 struct Fault {
   std::string stage;   ///< where the compiler failed
-  std::string message; ///< and why, in its own words
+  std::string message; ///< the reason, as the compiler reported it
   std::string ir;      ///< the program at that stage; empty if there is none
 };
 

@@ -1,4 +1,4 @@
-// Native code of an entry that is kept from process to process.
+// Caches native code of an entry between processes.
 #pragma once
 
 #include "compile/compile_context.h"
@@ -10,18 +10,19 @@
 
 namespace ptl {
 
-/// The place of one entry's object code in `CompilerOptions::cache`. Its key is all that code
-/// depends on: the sources with what they import, the entry and what makes it concrete, the
+/// The slot of one entry's object code in `CompilerOptions::cache`. Its key covers everything that
+/// the code depends on: the sources with their imports, the entry and its specialisation, the
 /// options, the processor, and the build of this compiler.
 class KeptCode {
 public:
   KeptCode(const CompileContext &context, const ir::EntryBinding &binding,
            const std::string &symbol);
 
-  /// False if nothing is kept: there is no cache, or more than code is wanted of the compilation.
+  /// False if there is no cache, or if more than the code is requested of the compilation.
   bool isUsed() const { return !key_.empty(); }
   std::optional<EntryCode> find() const;
-  /// Keeps the code, unless compiling it has said something, which would have to be said again.
+  /// Stores the code, unless its compilation has reported something, which would have to be
+  /// reported again.
   void keep(const EntryCode &code) const;
 
 private:
@@ -30,11 +31,11 @@ private:
   std::string key_;
 };
 
-/// Whether nothing but the code is wanted: no times, dumps or checks of passes.
+/// Whether only code is requested: no times, dumps or checks of passes.
 bool wantsCodeAlone(const CompilerOptions &options);
 
-/// What identifies the build of the compiler: the build ID of the file that this code lies in, or
-/// where a linker wrote none, the file's path, size and time.
+/// Identifies the build of the compiler: the build ID of the file that contains this code or, if
+/// the linker wrote none, the file's path, size and time.
 const std::string &buildIdentity();
 
 } // namespace ptl

@@ -1,4 +1,4 @@
-// The hash of all that something kept depends on.
+// The hash of everything that a cached result depends on.
 #pragma once
 
 #include "llvm/ADT/StringExtras.h"
@@ -10,7 +10,8 @@
 
 namespace ptl {
 
-/// Texts and numbers, each ended so that no two sequences are the same bytes.
+/// Hashes texts and numbers, each with a terminator, so that different sequences are different
+/// bytes.
 class KeyHash {
 public:
   void add(llvm::StringRef text) {

@@ -1,4 +1,4 @@
-// Where in the source something of the IR stands.
+// The source locations of IR.
 #pragma once
 
 #include "frontend/base/source.h"
@@ -8,10 +8,11 @@
 
 namespace ptl {
 
-/// The innermost place in the source that a location stands for.
+/// The innermost source span of a location.
 Span spanOf(mlir::Location location);
 
-/// A place of the ledger in the texts: the word that begins there. `kNoSpan` if no text has it.
+/// The span of a place in the buffer ledger: the word that begins there. `kNoSpan` if no source
+/// contains it.
 Span spanAt(const SourceManager &sources, const LedgerPlace &place);
 
 } // namespace ptl

@@ -14,19 +14,19 @@ enum class StageId : uint8_t {
 #include "compile/stages.def"
 };
 
-/// How far a program has to be compiled for a stage, in order.
+/// The level to which a program must be compiled for a stage, in order.
 enum class StageLevel : uint8_t { Source, Checked, Variants, Tensor, Tile, Block, Vector, Llvm };
 
-/// What a stage is made for.
+/// The kind of machine that a stage is for.
 enum class StageMachine : uint8_t { Cpu, Any, Chip };
 
-/// How `--emit=` names a stage and its files. Empty texts stand for those of the row.
+/// The name of a stage in `--emit=`, and of its files. Empty texts mean those of the row.
 struct EmittedAs {
   bool isEmitted = false;
   std::string_view name = {}, extension = {};
 };
 
-/// How editors show a stage; with empty texts they do not show it.
+/// The name of a stage in editors; if it is empty, they do not show the stage.
 struct ShownAs {
   std::string_view title = {}, language = {};
 };
@@ -42,7 +42,7 @@ struct StageInfo {
 
   constexpr bool isShown() const { return !shown.title.empty(); }
   constexpr bool isEmitted() const { return emitted.isEmitted; }
-  /// The name in `--emit=` of a stage that can be emitted, and the ending of its files.
+  /// The name in `--emit=` of a stage that can be emitted, and the file-name extension.
   constexpr std::string_view emittedName() const {
     return emitted.name.empty() ? name : emitted.name;
   }
@@ -76,7 +76,7 @@ inline constexpr std::array stageInfos = [] {
 constexpr size_t numberOf(StageId id) { return static_cast<size_t>(id); }
 constexpr const StageInfo &stageInfo(StageId id) { return stageInfos[numberOf(id)]; }
 
-/// The stage that editors show under that name.
+/// The stage with that name in editors.
 constexpr std::optional<StageId> stageByName(std::string_view name) {
   for (const StageInfo &info : stageInfos)
     if (info.isShown() && info.name == name)

@@ -11,20 +11,21 @@
 
 namespace ptl {
 
-/// Code at tile level: never null.
+/// Code at tile level; never null.
 struct TileModule {
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
 
-/// Called after each phase with its name (`tensor`, `tile`) and the code as it is then.
+/// Called after each phase with its name (`tensor`, `tile`) and the code at that point.
 using OnPhase = std::function<void(const std::string &phase, mlir::ModuleOp module)>;
 
 struct TileOptions {
-  /// Goes on to what the machine has instructions for; else the code is what a person would write.
+  /// Lower further, to operations that the machine has instructions for; otherwise the code is like
+  /// one a person would write.
   bool legalizes = true;
   std::vector<int64_t> halvings; ///< of tiles of tensor-level code (`ir::PipelineOptions`)
   OnPhase onPhase;               ///< may be null
-  /// Called with what each pass made; may be null.
+  /// Called with the result of each pass; may be null.
   std::function<void(llvm::StringRef pass, mlir::ModuleOp made)> afterPass;
 };
 

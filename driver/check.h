@@ -1,4 +1,4 @@
-// `ptlc check`, in the executable and, for a chip, in libptlc-ir.
+// `ptlc check`: in the executable and, for chips, in libptlc-ir.
 #pragma once
 
 #include "driver/session.h"
@@ -7,11 +7,11 @@
 
 namespace ptl {
 
-/// More checks of a checked file, beside those of the language.
+/// Further checks of a checked file, in addition to those of the language.
 using CheckMore = std::function<void(Session &session, const CheckedProgram &program)>;
 
-/// `forManual` checks files with manual kernels, which the prover judges; if it is empty, they are
-/// not judged.
+/// `forManual` checks files with manual kernels by the prover; if it is empty, the prover is not
+/// run.
 ExitCode runCheck(const Options &options, const CheckMore &more = {},
                   const std::function<ExitCode()> &forManual = {});
 

@@ -16,7 +16,7 @@ ExitCode runTargets(const Options &options);
 ExitCode runCache(const Options &options);
 ExitCode runMcp(const Options &options);
 
-/// Loads libptlc-ir and hands it the whole command line, `argv[1]` being the command.
+/// Loads libptlc-ir and passes it the whole command line; `argv[1]` is the command.
 ExitCode runInLibrary(const Options &options, std::vector<std::string> arguments);
 
 } // namespace ptl

@@ -1,4 +1,4 @@
-// Completion of command lines in shells, from the tables of commands and options.
+// Completion of command lines in shells, generated from the tables of commands and options.
 #pragma once
 
 #include "driver/option_table.h"
@@ -9,7 +9,7 @@
 
 namespace ptl {
 
-/// What may stand in one place of a command line.
+/// The words that may stand at one place of a command line.
 struct Completion {
   enum class Paths : uint8_t { None, Folders, Files, Sources };
   std::vector<std::string> words;
@@ -18,10 +18,10 @@ struct Completion {
 
 /// The values of an option.
 Completion completionOf(const OptionInfo &option);
-/// The arguments of a command that are no options.
+/// The arguments of a command that are not options.
 Completion completionOf(const CommandInfo &command);
 
-/// A shell, and the function that writes the script which defines the completion of `ptlc` there.
+/// A shell, and the function that writes the completion script of `ptlc` for it.
 struct CompletedShell {
   const char *name;
   std::string (*script)();

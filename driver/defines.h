@@ -12,17 +12,16 @@
 
 namespace ptl {
 
-/// Reports every `-D` that names nothing of the program: neither a constant of the root file, nor a
-/// dimension, element type, tunable (`BK`, `attention.BK`) or example of something that can be
-/// called.
+/// Reports every `-D` that names nothing in the program: neither a constant of the root file, nor a
+/// dimension, element type, tunable (`BK`, `attention.BK`) or example of something callable.
 void reportUnknownDefines(const Options &options, const CheckedProgram &program,
                           DiagnosticSink &sink);
 
 /// The examples that `-D` gives for values that depend on data (`exampleNames`), by name.
 std::map<std::string, int64_t> examplesGiven(const Options &options, const CallableDecl &decl);
 
-/// The arguments `name=value` of the command line, and those that `-D` gives as lengths of the
-/// entry's dimensions where no argument does.
+/// The arguments `name=value` of the command line, and the lengths of the entry's dimensions that
+/// `-D` gives, unless an argument has the same name.
 std::vector<std::string> callWords(const Options &options, const CallableDecl &entry);
 
 } // namespace ptl

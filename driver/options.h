@@ -1,4 +1,4 @@
-// The command line of `ptlc`, read by two tables: `commands.def` and `options.def`.
+// The command line of `ptlc`, parsed by two tables: `commands.def` and `options.def`.
 #pragma once
 
 #include <array>
@@ -10,14 +10,14 @@
 
 namespace ptl {
 
-/// What `ptlc` returns to its caller.
+/// The exit code of `ptlc`.
 enum class ExitCode : int {
   Fine = 0,
   SourceErrors = 1,   ///< errors in the source
   Usage = 2,          ///< wrong usage
   Missing = 3,        ///< a needed tool, device or feature is missing
   Internal = 4,       ///< error in the compiler
-  ProgramStopped = 5, ///< the program that ran stopped: a `where`, `assert` or bound
+  ProgramStopped = 5, ///< the program that was run stopped: a `where`, an `assert` or a bound
 };
 
 enum class CommandId : uint8_t {

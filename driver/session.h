@@ -1,5 +1,5 @@
-// One run of `ptlc`: its sources, its diagnostics and how they are shown. Used by the commands of
-// the executable and of libptlc-ir alike.
+// One run of `ptlc`: its sources, its diagnostics and how they are shown. It is used both by the
+// commands of the executable and by those of libptlc-ir.
 #pragma once
 
 #include "driver/options.h"
@@ -24,20 +24,21 @@ public:
   DiagnosticSink &sink() { return sink_; }
   const std::vector<Diagnostic> &diagnostics() const { return sink_.all(); }
 
-  /// Reads an input; `-` is standard input. Reports E0001 and gives nothing if it cannot be read.
+  /// Reads an input; `-` is standard input. If it cannot be read, reports E0001 and returns
+  /// nothing.
   std::optional<FileId> load(const std::string &path);
 
-  /// The machines that the command line may name. At the first call the files of `--machine` are
-  /// read; those that cannot be (E0001) or are no machine (E0803) are reported.
+  /// The machines that the command line may name. The first call reads the files of `--machine`;
+  /// errors are reported: files that cannot be read (E0001) or are not machines (E0803).
   const std::shared_ptr<const MachineSet> &machines();
 
-  /// The checker's options from the command line (`-I`, `-D`, `--machine`, the place of `std`).
+  /// The checker's options from the command line (`-I`, `-D`, `--machine`, the location of `std`).
   CheckOptions checkOptions();
 
   /// Loads and checks an input. Null if it cannot be read.
   std::unique_ptr<CheckedProgram> check(const std::string &path);
 
-  /// Writes a file, or reports that it cannot be written.
+  /// Writes a file; a failure is reported, and the result is false.
   bool write(const std::string &path, std::string_view data);
 
   /// Runs one phase and adds its time to the table of `--time-passes`.
@@ -49,7 +50,7 @@ public:
   /// Writes the dependency file of `-MD`: `target` depends on every source that was read.
   void writeDependencies(const std::string &target);
 
-  /// Shows all diagnostics (once, at the end) and gives `code`, or SourceErrors if there were
+  /// Shows all diagnostics (once, at the end) and returns `code`, or SourceErrors if there were
   /// errors and `code` is Fine.
   ExitCode finish(ExitCode code = ExitCode::Fine);
 
@@ -75,7 +76,7 @@ private:
   std::vector<std::pair<const char *, double>> times_; ///< phases and their milliseconds
 };
 
-/// Prints `ptlc: error: …` for wrong usage and gives ExitCode::Usage.
+/// Prints `ptlc: error: …` for wrong usage and returns ExitCode::Usage.
 ExitCode usageError(const std::string &message);
 
 } // namespace ptl

@@ -20,9 +20,9 @@ struct Target {
   std::optional<Machine> chip() const { return isChip() ? machine : std::nullopt; }
 };
 
-/// The target of that name; `a2:910b3` is a variant, and an empty name stands for the machine of
-/// the last `--machine`, otherwise the CPU. An unknown name is reported (E0813). Returns nothing if
-/// a file of `--machine` was reported.
+/// The target of that name; `a2:910b3` is a variant, and an empty name means the machine of the
+/// last `--machine`, otherwise the CPU. An unknown name is reported (E0813). Returns nothing if a
+/// file of `--machine` had an error, which was reported.
 std::optional<Target> findTarget(Session &session, std::string_view name);
 /// The target of `--target`.
 std::optional<Target> chosenTarget(Session &session);

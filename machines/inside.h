@@ -1,4 +1,4 @@
-// Side effects of the library's instructions (`inside.def`).
+// Side effects of the library's instructions on events (`inside.def`).
 #pragma once
 
 #include <cstdint>
@@ -6,13 +6,13 @@
 
 namespace ptl {
 
-/// One row: other pipes are by their names.
+/// One row; pipes are given by their names.
 struct InsideInstruction {
   std::string_view isaMacro, name; ///< the macro of the machine, the instruction
   std::string_view scratchPipe;    ///< fills its scratch before it starts; empty: none does
-  std::string_view from, to;       ///< the event that it sets and waits for itself
+  std::string_view from, to;       ///< the event that the instruction itself sets and waits for
   int64_t id;
-  bool always; ///< false: in some of its forms, so that the event orders nothing for sure
+  bool always; ///< false: only in some of its forms, so that the event guarantees no order
 };
 
 inline constexpr InsideInstruction insideInstructions[] = {

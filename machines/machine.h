@@ -1,5 +1,5 @@
-// Machines are data: `machines/*.json`, validated against `schema.json`. No capacity or
-// core count stands in code. docs/machines.md says where each figure comes from.
+// Machines are data: `machines/*.json`, validated against `schema.json`. No capacity or core count
+// is hard-coded. docs/machines.md gives the source of each figure.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace ptl {
 
-/// Element types of the operands of one form of an instruction: inputs, then the result. One name
-/// means that all tiles have that type; masks, positions and scratch tiles do not count.
+/// Element types of the operands of one form of an instruction: inputs, then the result. A single
+/// name means that all tiles have that type; masks, positions and scratch tiles are not listed.
 using TypeRow = std::vector<std::string>;
 using NamePair = std::pair<std::string, std::string>;
 
@@ -29,8 +29,8 @@ struct MachineVariant {
   std::vector<MachineCore> cores; ///< counts only
 };
 
-/// The inner box of boxed layouts: `rows` rows of `bytes` bytes each. In `zn` and `nn` it lies on
-/// its side.
+/// The inner box of boxed layouts: `rows` rows of `bytes` bytes each. In `zn` and `nn` the box is
+/// transposed.
 struct Fractal {
   int64_t rows = 0, bytes = 0;
 };
@@ -38,37 +38,38 @@ struct Fractal {
 struct MemorySpace {
   std::string place;              ///< `vec`, as after `@` in the language
   int64_t bytes = 0;              ///< of one core; 0: no limit
-  int64_t reserved = 0;           ///< of these at the end, not for kernels
+  int64_t reserved = 0;           ///< at the end, unavailable to kernels
   int64_t alignment = 1;          ///< of the addresses of buffers, in bytes
   std::string core;               ///< the kind of core that it belongs to; empty: all
   std::optional<Fractal> fractal; ///< of boxed layouts
   std::vector<std::string> layouts;
 
-  /// Bytes for buffers of a kernel; 0: no limit.
+  /// Bytes available to buffers of a kernel; 0: no limit.
   int64_t usableBytes() const { return bytes - reserved; }
   bool hasLayout(std::string_view layout) const;
-  /// The layout that buffers have unless something else is asked; empty if the file names none.
+  /// The default layout of buffers; empty if the file names none.
   std::string_view usualLayout() const {
     return layouts.empty() ? std::string_view() : std::string_view(layouts.front());
   }
 };
 
-/// Products of blocks are told where the elements of a factor lie, and find its scales themselves: those of what lies at
-/// address `a` of `left` at `a >> kScaleAddressShift` of `scaleleft`, and likewise for `right`.
+/// Block-scaled products take the addresses of their factors and find the scales by themselves:
+/// those of a factor at address `a` of `left` are at `a >> kScaleAddressShift` of `scaleleft`, and
+/// likewise for `right`.
 inline constexpr int64_t kScaleAddressShift = 4;
 
-/// A legal way from one memory to another.
+/// A legal move from one memory to another.
 struct Move {
   std::string from, to;
   std::string core; ///< the kind of core that issues it
   std::string pipe;
   std::vector<std::string> instructions;
   std::vector<NamePair> layouts;     ///< from, to
-  std::vector<std::string> types;    ///< arrive as they are
-  std::vector<NamePair> conversions; ///< change on the way
-  std::vector<NamePair> quantized;   ///< change on the way, with a scale factor
+  std::vector<std::string> types;    ///< moved unchanged
+  std::vector<NamePair> conversions; ///< converted on the way
+  std::vector<NamePair> quantized;   ///< converted on the way, with a scale factor
 
-  /// Whether elements of type `source` can arrive as `result`, without a scale factor.
+  /// Whether elements of type `source` can arrive as `result` without a scale factor.
   bool carries(std::string_view source, std::string_view result) const;
   bool carriesQuantized(std::string_view source, std::string_view result) const;
   bool hasLayouts(std::string_view source, std::string_view result) const;
@@ -83,10 +84,10 @@ struct InstructionTypes {
 struct CrossCoreFlags {
   int64_t flags = 0; ///< per cluster; 0: the machine has none
   std::vector<int64_t> reserved;
-  int64_t countMax = 0; ///< a flag counts up to this
+  int64_t countMax = 0; ///< the maximal value of a flag's counter
 };
 
-/// How cube and vector cores hand tiles to each other.
+/// How cube and vector cores exchange tiles.
 struct CoreExchange {
   bool throughBuffer = false; ///< else through a ring in global memory
   int64_t vectorPerCube = 0;
@@ -94,30 +95,31 @@ struct CoreExchange {
   int64_t flagsPerDirection = 0;            ///< cross-core flags that a pipe takes
 };
 
-/// PTO-ISA (`TPipe`) tells the producer of a pipe with so many slots of free ones only when this
-/// many have been given back, and the producer waits for that before it takes the first of them.
+/// The number of slots that a consumer frees at once: PTO-ISA (`TPipe`) notifies the producer only
+/// when this many slots of the pipe have been freed, and the producer waits for that before it
+/// takes the first of them.
 inline int64_t freedAtOnce(int64_t slots) {
   return slots <= 2 ? (slots < 1 ? 1 : slots) : slots / 2;
 }
 
-/// 0 is no limit.
+/// Limits of the machine; 0 is no limit.
 struct MachineLimits {
   int64_t matmulExtent = 0; ///< largest m, n, k of a matrix product
   int64_t vectorBytes = 0;  ///< of one repeat of the vector unit
-  int64_t blockBytes = 0;   ///< rows of tiles are a multiple of it
+  int64_t blockBytes = 0;   ///< the row size of tiles must be a multiple of it
   int64_t repeat = 0;
   int64_t loadVecRows = 0, loadMatRows = 0;
   int64_t storeAccColumns = 0, storeAccRows = 0, storeAccRowsNz = 0;
   int64_t viewRank = 0; ///< axes of a view of global memory
 };
 
-/// Default sizes when tensor-level code is cut into tiles.
+/// Default sizes for tiling tensor-level code.
 struct TilingDefaults {
   int64_t productM = 0, productN = 0, productK = 0;
   int64_t rowBytes = 0; ///< bytes of one array in a block of whole rows
 };
 
-/// Names in outside tools; empty or 0: the tool does not know the machine.
+/// Names in external tools; empty or 0: the tool does not support the machine.
 struct ToolNames {
   std::string ptoas;    ///< value of `--pto-arch`
   std::string isaMacro; ///< macro that selects it in PTO-ISA
@@ -135,35 +137,35 @@ struct Machine {
   std::vector<MachineVariant> variants;
   std::vector<MemorySpace> memories;
   std::vector<Move> moves;
-  std::vector<std::string> atomicTypes; ///< what a store to global memory can add
+  std::vector<std::string> atomicTypes; ///< element types that a store to global memory can add
   int64_t events = 0;                   ///< ids of each ordered pair of pipes of one core
   CrossCoreFlags crossCore;
   CoreExchange exchange;
-  bool vectorBarrier = false;      ///< between vector instructions that depend on each other
-  bool maskOfOperandShape = false; ///< a mask has an element for each of its operands'; else bits
+  bool vectorBarrier = false;      ///< needed between dependent vector instructions
+  bool maskOfOperandShape = false; ///< a mask has one element per operand element; else one bit
   MachineLimits limits;
   std::optional<TilingDefaults> tiling;
   std::vector<InstructionTypes> instructions;
-  std::vector<NamePair> missing; ///< why something is not there
+  std::vector<NamePair> missing; ///< why something is missing
 
   const MachineCore *core(std::string_view kind) const;
   /// The memory of that place, or null.
   const MemorySpace *space(std::string_view place) const;
   /// The legal way between two places, or null.
   const Move *move(std::string_view from, std::string_view to) const;
-  /// The places to stop at from one place to another by the fewest moves, both included; empty if
-  /// there is no way. Global memory is passed through only if nothing else leads there.
+  /// The shortest path of moves from one memory to another, both included; empty if there is none.
+  /// Global memory is an intermediate stop only if there is no other path.
   std::vector<std::string> route(std::string_view from, std::string_view to) const;
   bool hasType(std::string_view element) const;
-  /// The forms of an instruction, or null if the machine lacks it.
+  /// The forms of an instruction; null if the machine lacks it.
   const std::vector<TypeRow> *instruction(std::string_view name) const;
-  /// Whether the instruction takes these element types: inputs in order, then the result. A shorter
-  /// list asks about the first operands only.
+  /// Whether the instruction supports these element types: inputs in order, then the result. A
+  /// shorter list concerns the first operands only.
   bool supports(std::string_view name, std::span<const std::string_view> types) const;
   bool supports(std::string_view name, std::initializer_list<std::string_view> types) const {
     return supports(name, std::span(types.begin(), types.size()));
   }
-  /// Why `supports` says no, as a sentence without a full stop; empty if it says yes.
+  /// Why `supports` is false, as a sentence without a full stop; empty if it is true.
   std::string whyNot(std::string_view name, std::span<const std::string_view> types) const;
   std::string whyNot(std::string_view name, std::initializer_list<std::string_view> types) const {
     return whyNot(name, std::span(types.begin(), types.size()));
@@ -175,26 +177,26 @@ struct MachineFile {
   std::string text;
 };
 
-/// The machine files that came with the compiler, `cpu` first. Their paths are the names of the
-/// machines.
+/// The machine files that are built into the compiler, `cpu` first. Their paths are the names of
+/// the machines.
 std::vector<MachineFile> builtinMachineFiles();
 
-/// Reads a machine file, with what it takes from its `base`: a built-in machine or one of `others`.
-/// On failure `error` says what is wrong and where: `` `cores[0].kind` is not a string``.
+/// Parses a machine file, including what it inherits from its `base`: a built-in machine or one of
+/// `others`. On failure `error` says what is wrong and where: `` `cores[0].kind` is not a string``.
 std::optional<Machine> parseMachine(std::string_view text, std::string *error,
                                     std::span<const MachineFile> others = {});
 
-/// The same as JSON text on one line, with the base filled in.
+/// The same as JSON text on one line, with the inherited members filled in.
 std::optional<std::string> machineJson(std::string_view text, std::string *error,
                                        std::span<const MachineFile> others = {});
 
-/// `machine` with the numbers of the variant that `name` has behind its colon, if it has one;
+/// `machine` with the figures of the variant after the colon in `name`, if there is a colon;
 /// nothing if there is no such variant.
 std::optional<Machine> machineVariant(Machine machine, std::string_view name);
 
 /// The built-in machine of that name, `a3`, or a variant of one, `a2:910b3`.
 std::optional<Machine> findMachine(std::string_view name);
-/// Likewise, read once and kept; null if there is none.
+/// The same, cached for the process; null if there is none.
 const Machine *knownMachine(std::string_view name);
 
 } // namespace ptl

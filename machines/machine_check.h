@@ -1,12 +1,13 @@
-// What a schema cannot say about a machine: names that must exist, numbers that must fit together.
+// Checks of machines that a schema cannot express: names that must exist, numbers that must be
+// consistent.
 #pragma once
 
 #include "machines/machine.h"
 
 namespace ptl {
 
-/// What in the description contradicts the rest, and where: `` `moves[3].to` is `bias`, which is
-/// not among the memories``. Empty if nothing does.
+/// The first inconsistency in the description, and where it is: `` `moves[3].to` is `bias`, which
+/// is not among the memories``. Empty if there is none.
 std::string inconsistency(const Machine &machine);
 
 } // namespace ptl

@@ -1,4 +1,4 @@
-// The machines that a user may name: own machine files, and those that came with the compiler.
+// The machines that a user may name: the user's machine files, and those built into the compiler.
 #pragma once
 
 #include "machines/machine.h"
@@ -8,7 +8,7 @@
 
 namespace ptl {
 
-/// May be asked from several threads.
+/// Thread-safe.
 class MachineSet {
 public:
   struct Invalid {
@@ -17,7 +17,7 @@ public:
   };
 
   MachineSet() = default;
-  /// Any of the files may be the base of another one.
+  /// The files may be bases of each other.
   explicit MachineSet(std::vector<MachineFile> own);
 
   const std::vector<MachineFile> &ownFiles() const { return files_; }
@@ -26,12 +26,12 @@ public:
   /// The machine of the user's last file; null if there is none.
   const Machine *lastOwn() const { return own_.empty() ? nullptr : &own_.back(); }
 
-  /// The machine of that name, `a2:910b3` a variant; a user's machine hides the built-in one of that name. Null if there is
-  /// none.
+  /// The machine of that name, where `a2:910b3` is a variant; a user's machine hides the built-in
+  /// one of the same name. Null if there is none.
   const Machine *find(std::string_view name) const;
   /// All names except those of variants, the user's first.
   std::vector<std::string> names() const;
-  /// The names of those that kernels are compiled for but that cannot run programs here.
+  /// The names of machines for which kernels are compiled but that cannot run programs here.
   std::vector<std::string> chips() const;
 
 private:

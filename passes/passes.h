@@ -1,4 +1,4 @@
-// Our passes; their table is `passes.td`.
+// The compiler's MLIR passes; `passes.td` is their table.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"
@@ -18,7 +18,7 @@ namespace ptl::ir {
 #define GEN_PASS_REGISTRATION
 #include "passes/passes.h.inc"
 
-/// `ptl-legalize` for any machine, also one of a user's file.
+/// `ptl-legalize` for any machine, including a user's.
 std::unique_ptr<mlir::Pass> createLegalizeFor(Machine machine);
 /// The same for `ptl-chunk`.
 std::unique_ptr<mlir::Pass> createChunkFor(const ChunkOptions &options, Machine machine);

@@ -1,5 +1,6 @@
-// The table of our passes, in the order in which they run for a chip. Each is one file of its name in a room of `transform/`, those of
-// `lower_block/` beside what they run.
+// The table of our passes, in the order in which they run for a chip. Each is implemented in one
+// file of its name in a subfolder of `transform/`, those of `lower_block/` beside the functions
+// that they call.
 #ifndef PTL_PASSES
 #define PTL_PASSES
 

@@ -8,8 +8,8 @@
 
 namespace ptl::rt {
 
-/// Stack-like memory of one thread. Blocks never move while in use; what is released is kept and
-/// given out again, so that a loop that runs often stops asking the system for memory.
+/// Stack-like memory of one thread. Blocks never move while in use; released memory is kept and
+/// reused, so that a loop that runs often stops asking the system for memory.
 class Arena {
 public:
   Arena() = default;
@@ -20,7 +20,7 @@ public:
   /// `bytes` >= 0 bytes aligned to PTL_RT_ALIGNMENT, not initialised; nullptr when memory runs out.
   void *allocate(int64_t bytes);
 
-  /// The present height, and a return to it: what was allocated since is released.
+  /// The present height, and a return to it: memory allocated since then is released.
   int64_t mark() const { return block_ < blocks_.size() ? blocks_[block_].base + used_ : 0; }
   void release(int64_t mark);
 

@@ -1,4 +1,5 @@
-// Arrays of callers, which may have strides of any sign: what they touch, and their elements one by one.
+// Arrays of callers, which may have strides of any sign: the bytes that they may touch, and
+// iteration over their elements.
 #pragma once
 
 #include "runtime/elem.h"
@@ -33,7 +34,8 @@ inline ByteRange bytesOf(const PtlArray &array) {
   int64_t size = elemInfo(array.elem)->size();
   int64_t low = 0, high = 0;
   for (int64_t axis = 0; axis < array.rank; ++axis) {
-    // Wraps on strides that no memory has; the check is then of no use, but defined.
+    // The multiplication wraps for strides that no real array has; the check is then useless, but
+    // defined.
     int64_t reach = static_cast<int64_t>(uint64_t(array.extents[axis] - 1) *
                                          uint64_t(array.strides[axis]) * uint64_t(size));
     (reach < 0 ? low : high) += reach;
@@ -42,8 +44,8 @@ inline ByteRange bytesOf(const PtlArray &array) {
   return {base + low, base + high + size};
 }
 
-/// Calls `visit(cell, number)` with the address of each element in row-major order, and its number from 0 on, until `visit`
-/// returns false. The array has at most PTL_MAX_RANK axes.
+/// Calls `visit(cell, number)` with the address of each element in row-major order, and its number
+/// from 0 on, until `visit` returns false. Precondition: the array has at most PTL_MAX_RANK axes.
 template <typename Visit> void forEachElement(const PtlArray &array, Visit visit) {
   const ElemInfo *info = elemInfo(array.elem);
   int64_t count = elementCount(array.rank, array.extents);

@@ -8,17 +8,17 @@
 
 namespace ptl::rt {
 
-/// What a caller hands over, in the orders that `ptl_call` documents.
+/// The arguments of a caller, in the orders that `ptl_call` documents.
 struct CallArguments {
   std::span<const PtlArray *const> arrays;
   std::span<const PtlScalar> scalars;
   std::span<const PtlDim> dims;
-  /// The arrays have a type and a shape, but no elements that could be read.
+  /// The arrays have a type and a shape, but no readable elements.
   bool isShapesOnly = false;
 };
 
-/// The values that one call gives to the names of a signature, and for each name the argument that
-/// decided it.
+/// The values that one call binds to the names of a signature, and for each name the argument that
+/// determined it.
 struct Binding {
   struct Origin {
     const Param *param = nullptr; // nullptr: given by name
@@ -36,10 +36,10 @@ struct Binding {
 };
 
 /// Unifies the inputs with the signature and checks them: count, element type, rank, extents,
-/// strides, alignment, that every dimension has a value, and every `where`.
+/// strides, alignment, that every dimension is bound, and every `where`.
 Failure bindInputs(const Entry &entry, const CallArguments &inputs, Binding &binding);
 
-/// The shape and element type of output `index`; extents are as many as the rank.
+/// The shape and element type of output `index`; `extents` has as many entries as the rank.
 struct OutputShape {
   int32_t elem = 0;
   std::vector<int64_t> extents;
@@ -47,14 +47,14 @@ struct OutputShape {
 Failure outputShape(const Entry &entry, int index, const CallArguments &inputs,
                     const Binding &binding, OutputShape &shape);
 
-/// Checks the outputs (the last `entry.outputCount` of `all.arrays`), which may fix element types
-/// that no input fixed, and that nothing written overlaps another argument.
+/// Checks the outputs (the last `entry.outputCount` of `all.arrays`). They may determine element
+/// types that no input did, and nothing written may overlap another argument.
 Failure checkOutputs(const Entry &entry, const CallArguments &all, Binding &binding);
 
-/// The first variant compiled for these values; nullptr if there is none.
+/// The first variant that was compiled for these values; nullptr if there is none.
 const Variant *selectVariant(const Entry &entry, const Binding &binding);
 
-/// The variant a binding asks for, in the form of `Variant::describe`.
+/// The variant that a binding needs, in the form of `Variant::describe`.
 std::string describeWanted(const Entry &entry, const Binding &binding);
 
 } // namespace ptl::rt

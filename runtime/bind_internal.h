@@ -6,29 +6,29 @@
 
 namespace ptl::rt {
 
-/// The unification of one call, shared by the checks of inputs and of outputs. A check is false if it
-/// failed, and `failure` says why then: a call that is right makes no texts.
+/// The unification of one call, shared by the checks of inputs and of outputs. If a check returns
+/// false, `failure` has the reason; no text is created for a correct call.
 class Binder {
 public:
   Binder(const Entry &entry, const CallArguments &arguments, Binding &binding);
 
-  /// The first `rank` values; the others are whatever the memory held.
+  /// Only the first `rank` values are valid; the others are uninitialised.
   struct Extents {
     std::array<int64_t, PTL_MAX_RANK> values;
     size_t rank;
   };
 
   bool bindInputs();
-  /// One array against its declaration; binds names that have no value yet.
+  /// Checks one array against its declaration; binds names that have no value as yet.
   bool checkArray(const Param &param, const PtlArray *array);
-  /// The extents an output must have.
+  /// The required extents of an output.
   bool wantedExtents(const Param &param, Extents &extents);
   Failure takeFailure() { return std::move(failure_); }
 
 private:
   using Origin = Binding::Origin;
 
-  /// An extent that could not be compared yet, because its expression has open names.
+  /// An extent whose comparison is deferred because its expression has unbound names.
   struct Pending {
     const Param *param;
     size_t axis; // counts the array's axes, `..` included

@@ -6,12 +6,12 @@
 
 namespace ptl::rt {
 
-/// Keeps large blocks of memory between uses. Without it a program that runs often would ask the
-/// system for its intermediates each time, and find every page unmapped.
+/// Keeps large blocks of memory between uses. Without it a program that runs often would request
+/// its intermediates from the system each time, and take a page fault for every page.
 class BlockPool {
 public:
-  /// Gives PTL_RT_ALIGNMENT-aligned memory of at least `bytes` >= 0, and in `capacity` how much it
-  /// is; nullptr if there is none. Any thread may call it.
+  /// Returns PTL_RT_ALIGNMENT-aligned memory of at least `bytes` >= 0, and its size in `capacity`;
+  /// nullptr if there is none. Thread-safe.
   void *take(int64_t bytes, int64_t &capacity);
   void giveBack(void *memory, int64_t capacity);
 

@@ -1,6 +1,6 @@
-// Facts about all elements of an array that one pass over it settles: what `where all(…)`,
-// `unique(…)` and `sorted(…)` ask before a kernel runs. Each answer is "yes" or "not known", so
-// that whoever needs the element which breaks a fact looks for it one by one.
+// Properties of all elements of an array that one pass over it decides, for `where all(…)`,
+// `unique(…)` and `sorted(…)`, which are checked before a kernel runs. Each answer is "yes" or
+// "unknown"; in the latter case callers check the elements one by one and find the offending one.
 #pragma once
 
 #include "runtime/expr.h"
@@ -12,10 +12,10 @@ struct ElementBounds {
   Number least, most;
 };
 
-/// nullopt of an empty array, of one with NaNs, and of `u64` values that 63 bits do not hold.
+/// nullopt for an empty array, for one with NaNs, and for `u64` values that do not fit 63 bits.
 std::optional<ElementBounds> boundsOf(const PtlArray &array);
 
-/// The bounds of the arrays of one call, each looked for when they are first asked for.
+/// A cache of the bounds of the arrays of one call, each computed on first use.
 class DataBounds {
 public:
   const std::optional<ElementBounds> &of(int index, const PtlArray &array);
@@ -28,15 +28,15 @@ private:
   std::vector<Known> known_; ///< by number of the array
 };
 
-/// Whether `fact`, an expression over the element of the array number `index`, follows from the bounds of the elements: by
-/// arithmetic of intervals.
+/// Whether `fact`, an expression over an element of array number `index`, follows from the bounds
+/// of the elements by interval arithmetic.
 bool followsFromBounds(const Expr &fact, int index, const ExprValues &values);
 
-/// Whether no element is below the one before it, in row-major order.
+/// Whether no element is smaller than its predecessor, in row-major order.
 bool isSurelySorted(const PtlArray &array);
 
-/// Whether no two elements are equal, of integers that lie within a range not much longer than
-/// their number: a bit for each value tells.
+/// Whether all elements are distinct, for integers within a range not much larger than their
+/// number: decided with one bit per value.
 bool isSurelyUnique(const PtlArray &array, const std::optional<ElementBounds> &bounds);
 
 } // namespace ptl::rt

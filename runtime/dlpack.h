@@ -6,7 +6,7 @@
 
 namespace ptl::rt {
 
-/// The layout that DLPack fixes for a tensor (its `DLTensor`).
+/// The layout of a tensor in DLPack (`DLTensor`).
 struct DlTensor {
   void *data;
   int32_t deviceType;
@@ -20,8 +20,8 @@ struct DlTensor {
   uint64_t byteOffset;
 };
 
-/// A view of the same memory. Fails for devices other than the CPU, vector types and element
-/// types that PTL does not have.
+/// A view of the same memory. Fails for devices other than the CPU, vector types, and element types
+/// that PTL lacks.
 Failure viewOfDlpack(const DlTensor &tensor, PtlView &view);
 
 } // namespace ptl::rt

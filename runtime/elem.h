@@ -24,11 +24,11 @@ const ElemInfo *elemInfo(int32_t elem);
 std::optional<PtlElem> elemFromName(std::string_view name);
 const char *elemName(int32_t elem);
 
-/// Whether data of type `given` may be passed where `declared` is wanted: equal, or `int` and
-/// `i64`.
+/// Whether data of type `given` may be passed for a parameter of type `declared`: the types are
+/// equal, or `int` and `i64`.
 bool sameStorage(int32_t declared, int32_t given);
 
-/// The value of the element at `cell` as text, the shortest that reads back the same.
+/// The value of the element at `cell` as text: the shortest that parses to the same value.
 std::string formatElem(int32_t elem, const void *cell);
 
 /// The value as a number, for expressions: integers exact, floats as `double`.

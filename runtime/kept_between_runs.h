@@ -9,14 +9,14 @@
 
 namespace ptl::rt {
 
-/// Holds objects that have a `key()` and a size of `bytes()`, and drops the least recently used
-/// ones. A run takes an object out, so that no other run can use it at the same time, and gives it
-/// back. Any thread may call it.
+/// A cache of objects that have a `key()` and a size of `bytes()`; the least recently used ones are
+/// evicted. A run takes an object out, so that no other run can use it at the same time, and
+/// returns it. Thread-safe.
 template <class T> class KeptBetweenRuns {
 public:
   KeptBetweenRuns(size_t most, int64_t mostBytes) : most_(most), mostBytes_(mostBytes) {}
 
-  /// Returns null if there is no such object, or if another run has it.
+  /// Null if there is no such object, or if another run has it.
   std::unique_ptr<T> take(const std::vector<int64_t> &key) {
     std::lock_guard lock(mutex_);
     for (auto at = kept_.begin(); at != kept_.end(); ++at)
@@ -47,7 +47,7 @@ private:
   size_t most_;
   int64_t mostBytes_;
   std::mutex mutex_;
-  std::list<std::unique_ptr<T>> kept_; ///< the last used first
+  std::list<std::unique_ptr<T>> kept_; ///< most recently used first
 };
 
 } // namespace ptl::rt

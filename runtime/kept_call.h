@@ -1,4 +1,5 @@
-// Keeps what the checks of a call found, so that a call that differs in its data alone need not be checked again.
+// Caches the result of a call's checks, so that a call that differs only in its data need not be
+// checked again.
 #pragma once
 
 #include "runtime/library.h"
@@ -10,37 +11,40 @@
 
 namespace ptl::rt {
 
-/// A call whose checks passed: all that they depended on, and what they found. What they ask of the addresses of data is asked
-/// again each time: that there are data, their alignment, and that nothing written overlaps another argument.
+/// A call whose checks passed: everything that they depended on, and their result. The checks on
+/// the addresses of data are repeated each time: that there are data, their alignment, and that
+/// nothing written overlaps another argument.
 class KeptCall {
 public:
-  /// Whether the checks of a call of `entry` depend on anything that `fits` does not compare: elements of arrays.
+  /// Whether the checks of a call of `entry` depend only on what `fits` compares, that is, not on
+  /// elements of arrays.
   static bool canKeep(const Entry &entry);
 
-  /// Precondition: the call passed all checks, and found variant `variant`, whose code takes `dims`.
-  /// False if the call is too large to be kept; nothing fits then.
+  /// Precondition: the call passed all checks, and selected variant `variant`, whose code takes
+  /// `dims`. False if the call is too large to be cached; then nothing fits.
   bool keep(const PtlEntry &entry, const CallArguments &all, size_t variant,
             const std::vector<int64_t> &dims);
 
-  /// Whether the same checks would pass for this call. False says nothing: the checks themselves then find what is wrong.
+  /// Whether the same checks would pass for this call. False is inconclusive: the checks themselves
+  /// must then run.
   bool fits(const PtlEntry &entry, const CallArguments &all) const;
 
   size_t variant() const { return variant_; }
   const int64_t *dims() const { return dims_.data(); }
 
 private:
-  /// The larger calls take so long that checking them does not matter.
+  /// Larger calls take so long that the time of their checks does not matter.
   static constexpr size_t kMostArrays = 16;
   static constexpr size_t kMostNumbers = 96;
 
-  /// One array, but for its extents and strides.
+  /// One array, without its extents and strides.
   struct Kept {
     int64_t rank;
     int32_t elem;
     bool isWritten;
     bool isEmpty;
-    uintptr_t misaligned; ///< bits of an address that are 0 for aligned data
-    /// The bytes that it may touch, from `data` on.
+    uintptr_t misaligned; ///< mask of address bits that are 0 for aligned data
+    /// The bytes that it may touch, relative to `data`.
     int64_t low, high;
   };
 
@@ -48,7 +52,7 @@ private:
   bool hasSameArray(const Kept &kept, const PtlArray *array, const int64_t *&numbers) const;
   bool overlaps(const CallArguments &all) const;
 
-  uint64_t serial_ = 0; ///< of the entry; 0: nothing is kept
+  uint64_t serial_ = 0; ///< of the entry; 0: the cache is empty
   size_t arrayCount_ = 0;
   size_t variant_ = 0;
   std::array<Kept, kMostArrays> arrays_;
@@ -59,10 +63,10 @@ private:
   std::vector<int64_t> dims_;
 };
 
-/// The kept calls of one thread: two of each of some entries.
+/// The cached calls of one thread: two for each of some entries.
 class KeptCalls {
 public:
-  /// Null if there is none. It stays as it is until the next call of `keep`.
+  /// Null if there is none. The result is valid until the next call of `keep`.
   const KeptCall *find(const PtlEntry &entry, const CallArguments &all) {
     Pair &pair = pairOf(entry);
     for (size_t i : {pair.last, 1 - pair.last})

@@ -7,20 +7,20 @@
 #include <string>
 #include <vector>
 
-/// A name that callers look up, with the addresses of its variants.
+/// An entry, which callers look up by name, with the addresses of its variants.
 struct PtlEntry {
   const ptl::rt::Entry *entry = nullptr;
   std::vector<PtlEntryFn> functions; // one per variant
   std::vector<std::string> variantTexts;
-  uint64_t serial = 0;     // no other entry has it, nor had one of a library that was closed
-  bool keepsCalls = false; // the checks of a call may be kept for the next one
+  uint64_t serial = 0;     // unique over all entries, including those of closed libraries
+  bool keepsCalls = false; // the result of a call's checks may be cached
 };
 
-/// A loaded library: what its manifest says and where its code is.
+/// A loaded library: its manifest and its code.
 struct PtlLibrary {
   ~PtlLibrary();
 
-  void *handle = nullptr; // of dlopen; nullptr for code that was in memory
+  void *handle = nullptr; // of dlopen; nullptr for code that was passed in memory
   std::string manifestText;
   ptl::rt::Manifest manifest;
   std::vector<PtlEntry> entries;
@@ -31,7 +31,8 @@ namespace ptl::rt {
 Failure openLibrary(const char *path, std::unique_ptr<PtlLibrary> &library);
 Failure openManifest(const char *manifest, PtlLookup lookup, void *user, PtlLibrary &library);
 
-/// Everything `ptl_call` does. `missing` is set to the variant wanted when there is none.
+/// The implementation of `ptl_call`. If there is no suitable variant, `missing` describes the one
+/// that is needed.
 Failure callEntry(const PtlEntry &entry, const CallArguments &arguments, std::string &missing);
 
 } // namespace ptl::rt

@@ -9,8 +9,8 @@
 
 namespace ptl::rt {
 
-/// The description of a compiled library, read from JSON (docs/manifest.md). Everything in it is
-/// checked when it is read: names resolve, counts agree, numbers are in range.
+/// The description of a compiled library, parsed from JSON (docs/manifest.md). Everything in it has
+/// been validated: names resolve, counts agree, numbers are in range.
 
 struct Dim {
   std::string name;
@@ -21,7 +21,7 @@ struct Param {
   std::string name;
   std::string elemName;        // as declared: an element type or a type parameter
   std::optional<PtlElem> elem; // absent for a type parameter
-  int typeParam = -1;          // then its index among Entry::types
+  int typeParam = -1;          // then the index in Entry::types
   PtlParamKind kind = PTL_PARAM_ARRAY;
   bool hasLeading = false; // the shape starts with `..`
   std::vector<Expr> shape; // without the `..`
@@ -46,7 +46,7 @@ struct Variant {
   std::string symbol;
   std::vector<std::optional<int64_t>> statics; // per dimension; absent: any value
   std::vector<std::optional<PtlElem>> elems;   // per type parameter; absent: any
-  std::optional<int64_t> leading;              // extents that `..` stands for; absent: any
+  std::optional<int64_t> leading;              // number of axes of `..`; absent: any
 
   std::string describe(const struct Entry &entry) const;
 };
@@ -60,7 +60,7 @@ struct Entry {
   int line = 0;
   std::vector<std::string> types;
   std::vector<Dim> dims;
-  std::vector<Param> params; // then the outputs
+  std::vector<Param> params; // followed by the outputs
   int outputCount = 0;
   std::vector<Where> wheres;
   std::vector<Variant> variants;
@@ -75,7 +75,8 @@ struct Manifest {
   std::vector<Entry> entries;
 };
 
-/// nullopt, with `problem` saying where and what, if the text is not a manifest of this ABI.
+/// nullopt, with the location and the reason in `problem`, if the text is not a manifest of this
+/// ABI.
 std::optional<Manifest> parseManifest(std::string_view text, std::string &problem);
 
 } // namespace ptl::rt

@@ -14,20 +14,21 @@ struct Submission {
   int64_t count; ///< of points, at least 1
   const void *closure;
   size_t closureBytes;
-  const int64_t *accesses; ///< words, as `ptl_rt_submit` takes them
+  const int64_t *accesses; ///< words, in the format of `ptl_rt_submit`
   size_t accessCount;
   const PtlPlace *place;
 };
 
-/// A task's closure: what its body needs beyond the cells of compiled code, which follow.
+/// The header of a task's closure: what its body needs in addition to the cells of compiled code,
+/// which follow.
 struct alignas(PTL_RT_ALIGNMENT) TaskHeader {
   PtlBody body;
   const PtlPlace *place;
   uint64_t number; ///< in program order, from 1
 };
 
-/// One run of a program's code, with the functions that it calls to submit tasks, wait for them and
-/// have memory. The subclasses decide how the tasks run.
+/// One run of a program's code, with the functions that the code calls to submit tasks, wait for
+/// them and allocate memory. Subclasses decide how the tasks are executed.
 class ProgramRun {
 public:
   explicit ProgramRun(PtlContext &context) : context_(context) { context.program = this; }
@@ -35,20 +36,20 @@ public:
   ProgramRun(const ProgramRun &) = delete;
 
   virtual void submit(const Submission &task) = 0;
-  /// Returns when no unfinished task conflicts with the access.
+  /// Waits until no unfinished task conflicts with the access.
   virtual void await(const int64_t *access) = 0;
-  /// Memory that tasks use; nullptr if there is none.
+  /// Allocates memory for tasks; nullptr if there is none.
   virtual void *allocate(int64_t bytes) = 0;
-  /// Frees memory as soon as the tasks submitted so far that use it have ended.
+  /// Frees memory as soon as all tasks submitted so far that use it have ended.
   virtual void release(void *memory) = 0;
 
   PtlContext &context() { return context_; }
   /// The number of tasks submitted so far.
   uint64_t submitted() const { return submitted_; }
-  /// Stops everything that comes later in program order than the calling code, and returns the
-  /// calling code's place in that order: a larger number is later.
+  /// Cancels everything after the calling code in program order, and returns the calling code's
+  /// place in that order: larger numbers are later.
   uint64_t failAt();
-  /// Whether the calling thread runs the program's code, rather than a task.
+  /// Whether the calling thread runs the program's own code rather than a task.
   static bool isProgramCode();
 
 protected:
@@ -64,10 +65,10 @@ private:
   std::atomic<uint64_t> stopAfter_{UINT64_MAX};
 };
 
-/// Converts accesses from the words of compiled code to the form that graphs take.
+/// Converts accesses from the words of compiled code to the form that graphs use.
 class AccessWords {
 public:
-  /// Storages that have no number yet get one by `add(address, rank)`.
+  /// Storages without a number get one by `add(address, rank)`.
   template <class Add>
   std::span<const Access> read(const int64_t *words, size_t count, StorageTable &storages, Add add);
 
@@ -91,7 +92,7 @@ std::span<const Access> AccessWords::read(const int64_t *words, size_t count,
       auto wanted = static_cast<uint32_t>(rank < 0 ? 0 : rank);
       storage = &storages.add({address, add(address, wanted), wanted});
     }
-    // A storage has one rank. An access that counts axes otherwise is taken to touch all of it,
+    // A storage has one rank. An access with another rank is treated as an access to all of it,
     // which is always safe.
     bool isWhole = rank < 0 || static_cast<uint32_t>(rank) != storage->rank;
     for (int64_t axis = 0; !isWhole && axis < rank; ++axis)
@@ -99,7 +100,7 @@ std::span<const Access> AccessWords::read(const int64_t *words, size_t count,
     if (isWhole)
       axes_.resize(axes_.size() + storage->rank, {0, everything, 1});
     words += rank > 0 ? 3 * rank : 0;
-    // The vector of axes still grows, so boxes are set below.
+    // The vector of axes may still be reallocated, so boxes are set below.
     accesses_.push_back({storage->id, mode, {static_cast<const Axis *>(nullptr), storage->rank}});
   }
   size_t next = 0;

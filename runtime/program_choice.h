@@ -1,6 +1,5 @@
-// Chooses whether a program's tasks run one after another on the calling thread, or on all threads,
-// by what has been faster so far. Handing a small task to another thread often costs more than
-// running it.
+// Chooses whether a program's tasks run sequentially on the calling thread, or on all threads, by
+// measured times. Passing a small task to another thread often takes longer than running it.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +13,10 @@ public:
   /// Identifies a program and its arguments.
   using Key = std::span<const int64_t>;
 
-  /// Chooses for a run that begins. The first run uses all threads. Afterwards each way is tried
-  /// for programs that are short, and now and again the slower way, since which one is faster may
-  /// change.
+  /// Chooses for the run that begins. The first run uses all threads. Afterwards both ways are
+  /// tried for short programs, and occasionally the slower way again, since the times may change.
   bool runsInOrder(Key key);
-  /// Notes how long a run took that went the chosen way.
+  /// Records the time of a run in the chosen way.
   void note(Key key, bool inOrder, int64_t nanoseconds, uint64_t tasks);
 
   static ProgramChoice &shared();
@@ -28,7 +26,7 @@ private:
     uint64_t hash = 0;
     uint32_t runs = 0;
     bool isLong = false;
-    double threads = 0, inOrder = 0; ///< nanoseconds of a task; 0: not known
+    double threads = 0, inOrder = 0; ///< nanoseconds per task; 0: unknown
   };
   static constexpr uint64_t entryCount = 256; ///< programs that collide overwrite each other
   Entry &entryOf(Key key);

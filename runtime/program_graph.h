@@ -8,8 +8,9 @@
 
 namespace ptl::rt {
 
-/// The tasks that a static program submits for certain dimensions and scalars, linked once. A run
-/// then only fills in the closures and places its intermediates in one block of memory.
+/// The graph of the tasks that a static program submits for certain dimensions and scalars, linked
+/// once. A run then only fills in the closures and allocates one block of memory for its
+/// intermediates.
 class ProgramGraph {
 public:
   /// Identifies the program and its arguments.
@@ -23,9 +24,9 @@ public:
   /// False if there is no graph: it would have too many tasks, or the program fails before it
   /// starts any.
   bool isUsable() const { return replay_.has_value(); }
-  /// The memory that it holds between runs.
+  /// The bytes that it occupies between runs.
   int64_t bytes() const { return blockCapacity_ + closureBytes_; }
-  /// Gives up the block of intermediates; the next run takes another.
+  /// Frees the block of intermediates; the next run allocates another.
   void releaseBlock();
   const StoragePlan &plan() const { return plan_; }
 
@@ -51,15 +52,15 @@ private:
   size_t chunkUsed_ = 0, chunkSize_ = 0;
   int64_t closureBytes_ = 0;
   StoragePlan plan_;
-  std::vector<int64_t> offsets_; ///< of each allocation, in the order of the program
+  std::vector<int64_t> offsets_; ///< of each allocation, in program order
   void *block_ = nullptr;
   int64_t blockCapacity_ = 0;
   TaskGraph graph_;
   std::optional<Replay> replay_;
 };
 
-/// Runs a program's code to see what it submits. No task is executed, and memory that the code asks
-/// for has an address but no contents.
+/// Runs a program's code to record what it submits. No task is executed, and memory that the code
+/// allocates has an address but no contents.
 class RecordRun : public ProgramRun {
 public:
   RecordRun(PtlContext &context, ProgramGraph &graph)
@@ -69,21 +70,21 @@ public:
   void await(const int64_t *access) override;
   void *allocate(int64_t bytes) override;
   void release(void *) override {}
-  /// Links the graph after the program's code has run, unless it cannot be a graph.
+  /// Links the graph after the program's code has run, unless that is impossible.
   void finish();
 
 private:
   ProgramGraph &graph_;
-  Recorder *recorder_; ///< has the runs that are executed
+  Recorder *recorder_; ///< records the runs that are executed
   StorageTable storages_;
   AccessWords words_;
   std::vector<std::optional<StorageId>> storageOf_; ///< by allocation
   std::vector<int64_t> sizes_, addresses_;          ///< by allocation, ascending
-  int64_t nextAddress_ = int64_t(1) << 52;          ///< where no memory is
+  int64_t nextAddress_ = int64_t(1) << 52;          ///< addresses that are never mapped
   bool isRefused_ = false;
 };
 
-/// Runs a program's code to fill in the closures of a graph, then runs the graph.
+/// Runs a program's code to fill in the closures of a graph, then executes the graph.
 class FillRun : public ProgramRun {
 public:
   FillRun(PtlContext &context, ProgramGraph &graph) : ProgramRun(context), graph_(graph) {}
@@ -91,8 +92,8 @@ public:
   void await(const int64_t *) override { isOther_ = true; }
   void *allocate(int64_t bytes) override;
   void release(void *) override {}
-  /// Returns false if the program has not submitted the tasks that the graph has; nothing has run
-  /// then.
+  /// Returns false if the submitted tasks are not those of the graph; then nothing has been
+  /// executed.
   bool execute();
 
 private:
@@ -101,10 +102,10 @@ private:
   bool isOther_ = false;
 };
 
-/// Keeps the graphs that were used last between runs. Any thread may call it.
+/// The cache of the most recently used graphs. Thread-safe.
 class ProgramGraphs {
 public:
-  /// Returns null if there is no such graph, or if another run has it.
+  /// Null if there is no such graph, or if another run has it.
   static std::unique_ptr<ProgramGraph> take(const ProgramGraph::Key &key);
   static void giveBack(std::unique_ptr<ProgramGraph> graph);
 };

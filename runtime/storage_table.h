@@ -7,12 +7,12 @@
 
 namespace ptl::rt {
 
-/// Finds the storages of a running program by the address of their memory. It is a hash table with
-/// open addressing that needs no marks for removed entries.
+/// Finds the storages of a running program by the addresses of their memory. It is a hash table
+/// with open addressing that needs no tombstones for removed entries.
 class StorageTable {
 public:
   struct Entry {
-    int64_t address = 0; ///< 0: free
+    int64_t address = 0; ///< 0: the slot is free
     StorageId id = 0;
     uint32_t rank = 0;
   };
@@ -23,7 +23,7 @@ public:
     const Entry &entry = entries_[placeOf(address)];
     return entry.address == address ? &entry : nullptr;
   }
-  /// Adds an address that is not there yet, and not 0.
+  /// Adds an address. Precondition: it is not 0, and not in the table.
   const Entry &add(const Entry &entry) {
     if (2 * ++size_ > entries_.size())
       grow();
@@ -60,8 +60,8 @@ private:
   size_t size_ = 0;
 };
 
-/// Entries behind the gap move towards it as far as their home slot allows, so that searches never
-/// end early at the gap.
+/// Entries after the gap move into it unless that would put them before their home slot, so that
+/// searches never end early at the gap.
 inline void StorageTable::remove(int64_t address) {
   size_t mask = entries_.size() - 1, gap = placeOf(address);
   if (entries_[gap].address != address)

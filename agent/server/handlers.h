@@ -1,11 +1,12 @@
-// The tools that the server answers itself, one function for each row of agent/tools.def whose home is Server.
+// The tools that the server answers itself: one function for each row of agent/tools.def whose home
+// is Server.
 #pragma once
 
 #include "agent/server/store.h"
 
 namespace ptl::agent {
 
-/// What these tools know.
+/// The state of the server that these tools may read and change.
 struct ServerCall {
   const Arguments &arguments;
   const Roots &roots;
@@ -22,7 +23,7 @@ struct ServerCall {
 
 Json answerOnServer(const ToolInfo &tool, const ServerCall &call, bool &isError);
 
-/// An answer that says why there is none.
+/// An error answer whose text is the reason.
 Json refusal(const std::string &why);
 
 } // namespace ptl::agent

@@ -12,19 +12,21 @@ class HttpConnection;
 
 class HttpServer {
 public:
-  /// Without a token one is made.
+  /// If `token` is empty, a random one is made.
   HttpServer(uv_loop_t *loop, ServerState &state, std::string token);
   ~HttpServer();
   HttpServer(const HttpServer &) = delete;
 
-  /// Listens on 127.0.0.1 and says where on standard error. Gives the port, or an error of libuv.
+  /// Listens on 127.0.0.1 and prints the address on standard error. Returns the port, or an error
+  /// code of libuv (negative).
   int listen(int port);
 
 private:
   friend class HttpConnection;
   static constexpr size_t kMostSessions = 64, kMostConnections = 256;
 
-  /// A new session's id; the least recently used one is ended where there are too many.
+  /// Opens a session and returns its id. If there are too many sessions, the least recently used
+  /// one is ended.
   std::string openSession();
   Session *session(const std::string &id);
 

@@ -12,7 +12,8 @@ public:
   HttpConnection(uv_loop_t *loop, HttpServer &server);
   HttpConnection(const HttpConnection &) = delete;
 
-  /// Takes the connection that waits at the socket; closes itself in the end.
+  /// Accepts the connection that waits at the socket. The object deletes itself when the connection
+  /// closes.
   void accept(uv_stream_t *socket);
   void close();
 
@@ -22,7 +23,8 @@ private:
   void take(std::string_view bytes);
   void parse();
   void handle();
-  /// Why the request is refused before its body counts: a status and a text; 0 if it is not.
+  /// Checks the headers of the request, before its body is read. Returns the HTTP status of a
+  /// refusal, with its text in `why`, or 0 if the request is accepted.
   int refusedBy(std::string &why) const;
   void post();
   void respond(int status, const std::string &body, const std::string &headers = "",
@@ -39,7 +41,7 @@ private:
   http_parser parser_{};
   std::array<char, 65536> buffer_;
   std::string unread_; ///< bytes of the next request
-  // The request that is read or answered.
+  // The request that is being read or answered.
   std::string url_, body_, name_;
   std::map<std::string, std::string> headers_; ///< names in small letters
   bool isValue_ = false, isTooLong_ = false, isComplete_ = false;

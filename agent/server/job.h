@@ -1,4 +1,4 @@
-// A call that a worker process answers.
+// A call of a tool that a worker process answers.
 #pragma once
 
 #include "agent/tool_table.h"
@@ -13,15 +13,16 @@
 
 namespace ptl::agent {
 
-/// What the owner of a job hears of it: progress any number of times, then one answer, unless it cancels.
+/// The callbacks of a job's owner: any number of reports of progress, then exactly one answer,
+/// unless the owner cancels the job.
 struct JobListener {
   std::function<void(const Json &progress)> onProgress;
   /// The message of the worker (`Answer::take`); null, with the reason, where it gave none.
   std::function<void(Json answer, const std::string &problem)> onAnswer;
 };
 
-/// The workers of a server: as many at once as there are processors, the others wait in the order in which they
-/// came. A worker that takes longer than the limit is ended.
+/// The worker processes of a server. As many run at once as there are processors; other jobs wait
+/// in the order in which they came. A worker that exceeds the time limit is killed.
 class Jobs {
 public:
   using Id = uint64_t;
@@ -33,7 +34,7 @@ public:
   Jobs &operator=(const Jobs &) = delete;
 
   Id start(Json request, JobListener listener);
-  /// Ends the worker; its listener hears nothing more.
+  /// Kills the worker of a job. Its listener is not called any more.
   void cancel(Id id);
   void cancelAll();
   bool isIdle() const { return running_.empty() && waiting_.empty(); }

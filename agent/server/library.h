@@ -1,5 +1,5 @@
-// What an agent can read: the documents, the pages of diagnostics, examples, the library, machine files and
-// schemas, which are all part of the program.
+// The pages that an agent can read: documents, explanations of diagnostics, examples, the library,
+// machine files and schemas. All of them are embedded in the program.
 #pragma once
 
 #include <string>
@@ -18,10 +18,10 @@ struct LibraryPage {
 
 /// All pages, in order of their addresses.
 const std::vector<LibraryPage> &libraryPages();
-/// Null if there is none at that address.
+/// The page at an address; null if there is none.
 const LibraryPage *libraryPage(std::string_view uri);
 
-/// A part of a page that is about what was asked for.
+/// A part of a page that matches a search.
 struct FoundPart {
   const LibraryPage *page;
   std::string title; ///< of the section, or of the page
@@ -31,7 +31,8 @@ struct FoundPart {
   double score = 0;
 };
 
-/// The parts of pages whose address begins with one of `where` that have most of the words, the best first.
+/// Searches the pages whose address begins with one of `where`. Returns the parts that contain most
+/// words of the query, the best first.
 std::vector<FoundPart> searchLibrary(std::string_view query, const std::vector<std::string> &where,
                                      size_t most);
 

@@ -14,8 +14,8 @@ struct ServeOptions {
   std::string token;              ///< that HTTP clients show; empty: one is made and printed
 };
 
-/// Serves until the client leaves, or a signal ends it; no worker is left then. Gives the exit code, and the
-/// reason on standard error where it cannot begin.
+/// Serves until the client disconnects or a signal ends the server; all workers have ended by then.
+/// Returns the exit code. If the server cannot start, the reason is printed on standard error.
 int serve(const ServeOptions &options);
 
 } // namespace ptl::agent

@@ -1,5 +1,5 @@
-// One client of the server: answers the messages of the Model Context Protocol, whatever transport they come
-// by. Messages are JSON-RPC 2.0.
+// One client of the server: answers the messages of the Model Context Protocol, independently of
+// the transport. Messages are JSON-RPC 2.0.
 #pragma once
 
 #include "agent/server/job.h"
@@ -10,7 +10,7 @@
 
 namespace ptl::agent {
 
-/// What all sessions of a server share.
+/// The state that all sessions of a server share.
 struct ServerState {
   Roots roots;
   Jobs &jobs;
@@ -26,11 +26,12 @@ public:
   ~Session() { cancelAll(); }
   Session(const Session &) = delete;
 
-  /// Handles one message, which is JSON text. Every request is answered once, now or later, unless it is cancelled.
+  /// Handles one message, given as JSON text. Every request is answered exactly once, at once or
+  /// later, unless it is cancelled.
   void receive(std::string_view text, const Send &send);
   /// The same for a message that has been parsed. Returns whether a response will follow.
   bool receive(const Json &message, const Send &send);
-  /// Ends the worker of a request, and calls its `send` with null.
+  /// Kills the worker of a request, and calls the request's `send` with null.
   void cancel(const Json &id);
   void cancelAll();
 
@@ -56,7 +57,7 @@ private:
 inline constexpr std::string_view kProtocolVersions[] = {"2025-11-25", "2025-06-18", "2025-03-26",
                                                          "2024-11-05"};
 
-/// Errors of JSON-RPC.
+/// The error codes of JSON-RPC.
 enum class RpcError : int {
   Parse = -32700,
   Invalid = -32600,

@@ -1,4 +1,4 @@
-// The protocol on standard input and output: a message a line.
+// The protocol on standard input and output: one message per line.
 #pragma once
 
 #include "agent/server/session.h"
@@ -7,7 +7,7 @@ namespace ptl::agent {
 
 class StandardStreams {
 public:
-  /// The client has gone once `onEnd` is called.
+  /// `onEnd` is called once, when the client has closed its end.
   StandardStreams(uv_loop_t *loop, ServerState &state, std::function<void()> onEnd);
   StandardStreams(const StandardStreams &) = delete;
 
@@ -26,7 +26,7 @@ private:
   uv_idle_t fileReader_{};
   std::array<char, 65536> buffer_;
   std::string text_;       ///< of the line that is not complete
-  bool isTooLong_ = false; ///< the rest of the line is dropped
+  bool isTooLong_ = false; ///< the rest of the line is skipped
 };
 
 } // namespace ptl::agent

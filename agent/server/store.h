@@ -1,4 +1,4 @@
-// What answers have named: documents, and changes of files that can be made.
+// The results that answers refer to by name: documents, and changes of files that can be applied.
 #pragma once
 
 #include "agent/roots.h"
@@ -14,15 +14,16 @@ struct StoredDocument {
   std::string uri, name, description, type, text;
 };
 
-/// Keeps the latest of both; what has been dropped is made again by the same call.
+/// Keeps the most recent documents and fixes. One that has been dropped can be made again by
+/// repeating the call.
 class Store {
 public:
   static constexpr size_t kMostBytes = size_t(64) << 20, kMostFixes = 4096;
 
-  /// Takes what a worker's message has.
+  /// Takes the documents and fixes out of a worker's message.
   void take(const Json &message);
   const StoredDocument *document(const std::string &uri) const;
-  /// Null if there is no such fix.
+  /// The fix of this id; null if there is none.
   const Json *fix(const std::string &id) const;
 
 private:
@@ -32,7 +33,8 @@ private:
   std::list<std::string> order_; ///< of `fixes_`
 };
 
-/// Carries a fix out: all its files, or none. The answer says what has changed; `problem` why nothing has.
+/// Applies a fix: either all its files are changed or none. The answer says what has changed; if
+/// nothing has, `problem` says why.
 std::optional<Json> applyFix(const Json &fix, const Roots &roots, std::string &problem);
 
 } // namespace ptl::agent

@@ -1,4 +1,5 @@
-// What answers calls of tools in a worker: one function for each row of agent/tools.def whose home is Worker.
+// The handlers of tools that a worker runs: one function for each row of agent/tools.def whose home
+// is Worker.
 #pragma once
 
 #include "agent/tools/answer.h"

@@ -1,13 +1,13 @@
-// Vectors of elements at positions that are data.
+// Vectors of elements whose positions are data (gathers).
 #pragma once
 
 #include "codegen/cpu/lowering.h"
 
 namespace ptl::cpu {
 
-/// The elements at `at`, whose coordinate along `axis` are `positions`, the registers of elements of `array`. Lanes that lie side by side
-/// in memory, or close to each other in any order, are loaded together where that can be expected: which way it is, is found when the
-/// code runs.
+/// The elements at `at`, whose coordinate along `axis` is `positions`: the registers of elements of
+/// `array`. Lanes that are contiguous in memory, or close to each other in any order, are loaded
+/// together where such positions are likely; the emitted code tests at run time which case holds.
 mlir::Value loadChosen(Lowering &l, const View &view, const Coords &at, size_t axis,
                        mlir::Value array, mlir::Value positions);
 

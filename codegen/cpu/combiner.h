@@ -1,4 +1,4 @@
-// Combines elements for reductions and scans.
+// How the elements of reductions and scans are combined.
 #pragma once
 
 #include "codegen/cpu/lowering.h"
@@ -6,9 +6,10 @@
 
 namespace ptl::cpu {
 
-/// How partial results of a reduction start, accept an element, and end.
+/// Partial results of a reduction: their identity element, how they accept an element, and how they
+/// become the result.
 struct Combiner {
-  OpId kind;       ///< the operation that joins two: `Add`, `Mul`, `Max`, `Min`, `And`, `Or`
+  OpId kind;       ///< the operation that combines two: `Add`, `Mul`, `Max`, `Min`, `And`, `Or`
   mlir::Type elem; ///< logical element type of the operand
   mlir::Type acc;  ///< register type of partial results
   bool isMean = false;
@@ -23,12 +24,12 @@ struct Combiner {
   mlir::Value finish(const Emit &e, mlir::Value sum, mlir::Value count, mlir::Type result) const;
 };
 
-/// A logical element type whose registers are those of partial results.
+/// A logical element type whose register type is the type of partial results.
 mlir::Type storedAs(const Combiner &combiner);
 
-/// What a reduction or a scan of elements of that type combines with.
+/// The combiner of a reduction or a scan over elements of that type.
 Combiner combinerOf(mlir::Operation *op, mlir::Type elem);
-/// The one that a scatter or an atomic store names: `add`, `max` or `min`.
+/// The combiner that a scatter or an atomic store names: `add`, `max` or `min`.
 Combiner combinerNamed(llvm::StringRef how, mlir::Type elem);
 
 } // namespace ptl::cpu

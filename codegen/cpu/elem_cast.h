@@ -33,7 +33,7 @@ mlir::Value toStorage(const Emit &e, mlir::Value value, mlir::Type logical);
 /// The register value rounded (nearest even; f8 saturates) to the values of its logical type.
 mlir::Value roundTo(const Emit &e, mlir::Value value, mlir::Type logical);
 
-/// How floats become integers, and numbers floats of fewer digits.
+/// How floats are rounded to integers, and numbers to floats of lower precision.
 enum class Rounding : uint8_t { Even, Zero, Down, Up, Away };
 std::optional<Rounding> parseRounding(llvm::StringRef name);
 

@@ -8,12 +8,14 @@ namespace ptl::cpu {
 
 /// The register value of a scalar of the source.
 mlir::Value scalarOf(Lowering &l, mlir::Value value);
-/// The register value at a position: a vector if a coordinate varies by lane, else a scalar. The
-/// value has been prepared (lower_value.h). While hoisting it is null.
+/// The register value at a position: a vector if a coordinate varies by lane, otherwise a scalar.
+/// The value must have been prepared (lower_value.h). Returns null while `hoist` runs.
 mlir::Value elementAt(Lowering &l, mlir::Value value, const Coords &at);
-/// Emits, and remembers, the parts of an element that do not depend on the unknown coordinates.
+/// Emits, and remembers, those parts of an element that do not depend on unknown coordinates (they
+/// are loop-invariant).
 void hoist(Lowering &l, mlir::Value value, const Coords &at);
-/// Where the operand of an elementwise operation is read for the element at `at`.
+/// The coordinates at which an operand of an elementwise operation is read for the element at `at`,
+/// after broadcasting.
 Coords broadcastCoords(Lowering &l, mlir::Value operand, const Coords &at);
 
 } // namespace ptl::cpu

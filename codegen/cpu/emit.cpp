@@ -145,7 +145,7 @@ Value Emit::intrinsic(StringRef name, Type result, ValueRange operands) const {
 
 Value Emit::call(StringRef callee, Type result, ValueRange operands) const {
   auto module = b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
-  // Initialisers of globals stand in the module itself.
+  // Initialisers of globals are in the module itself.
   if (!module)
     module = cast<ModuleOp>(b.getInsertionBlock()->getParentOp());
   auto function = module.lookupSymbol<func::FuncOp>(callee);
@@ -161,7 +161,7 @@ Value Emit::call(StringRef callee, Type result, ValueRange operands) const {
   return result ? call.getResult(0) : Value();
 }
 
-// A new block behind the present one; emission goes on at its end.
+// A new block behind the present one, at whose end emission continues.
 static Block *blockAfter(const Emit &e, Block *previous, TypeRange types) {
   OpBuilder::InsertionGuard guard(e.b);
   SmallVector<Location> places(types.size(), e.loc);
@@ -200,8 +200,8 @@ SmallVector<Value> Emit::branch(Value condition, TypeRange types, Branch then,
   Block *no = blockAfter(*this, yes, {});
   Block *after = blockAfter(*this, no, types);
   b.create<cf::CondBranchOp>(loc, condition, yes, no);
-  // Results of the arms are arguments of the block behind them. An arm may end in another block
-  // than it begins with, so the branch stands wherever its code ended.
+  // The results of the arms are arguments of the block behind them. An arm may end in another block
+  // than it began with, so the branch is emitted wherever its code ended.
   for (auto [block, body] : {std::pair(yes, then), std::pair(no, otherwise)}) {
     b.setInsertionPointToEnd(block);
     SmallVector<Value> results;

@@ -23,12 +23,12 @@ inline mlir::Type scalarOf(mlir::Type type) { return mlir::getElementTypeOrSelf(
 
 class ProductBodies;
 
-/// Emits operations at a place. Cheap to copy.
+/// Emits operations at the builder's insertion point. Cheap to copy.
 class Emit {
 public:
   using Value = mlir::Value;
   using Type = mlir::Type;
-  /// `unit` is what code may rely on; by default what every processor has.
+  /// `unit` lists the instructions that code may use; by default those that every processor has.
   Emit(mlir::OpBuilder &builder, mlir::Location loc, const VectorUnit &unit = {})
       : b(builder), loc(loc), unit(unit) {}
 
@@ -65,7 +65,7 @@ public:
   Value cmpi(mlir::arith::CmpIPredicate predicate, Value x, Value y) const;
   Value cmpi(mlir::arith::CmpIPredicate predicate, Value x, int64_t y) const;
   Value isNan(Value x) const { return cmpf(mlir::arith::CmpFPredicate::UNO, x, x); }
-  /// A scalar condition may choose between vectors.
+  /// The condition may be a scalar while `x` and `y` are vectors.
   Value select(Value condition, Value x, Value y) const;
 
   /// Reinterprets bits; `scalar` has the width of x's elements.
@@ -84,13 +84,13 @@ public:
   Value copySign(Value magnitude, Value sign) const;
 
   /// A counted loop over [lower, upper); `body` gets the counter (index) and the carried values and
-  /// returns the next ones. Control flow is made of blocks: emission goes on at the end of a new
-  /// block, so the builder must stand at the end of one.
+  /// returns the next ones. Control flow is emitted as blocks: the builder must stand at the end of
+  /// a block, and emission continues at the end of a new one.
   using LoopBody =
       llvm::function_ref<llvm::SmallVector<Value>(const Emit &, Value counter, mlir::ValueRange)>;
   llvm::SmallVector<Value> loop(Value lower, Value upper, Value step, mlir::ValueRange initial,
                                 LoopBody body) const;
-  /// A branch with results of `types`; without an `otherwise` there are none.
+  /// A branch with results of `types`; without `otherwise` there are no results.
   using Branch = llvm::function_ref<llvm::SmallVector<Value>(const Emit &)>;
   llvm::SmallVector<Value> branch(Value condition, mlir::TypeRange types, Branch then,
                                   Branch otherwise = nullptr) const;
@@ -104,7 +104,7 @@ public:
   mlir::OpBuilder &b;
   mlir::Location loc;
   VectorUnit unit;
-  /// Which functions of products get bodies, where not all do (product_functions.h).
+  /// Selects the functions of products that get bodies; null: all do (product_functions.h).
   ProductBodies *bodies = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// The extents of what each operation gives.
+// // The extents of the results of each operation.
 #include "codegen/cpu/extents.h"
 #include "codegen/cpu/elements.h"
 #include "codegen/cpu/lower_elementwise.h"
@@ -18,7 +18,7 @@ Values extentsOf(Lowering &l, Value array) {
   return {};
 }
 
-// Numbers of the type, else the given lengths in order.
+// The constant extents of a type, and for the others the given lengths in order.
 static Values namedExtents(Lowering &l, ArrayRef<ir::Extent> extents, ValueRange lengths) {
   Values result;
   size_t next = 0;
@@ -40,7 +40,8 @@ static Values elementwiseExtents(Lowering &l, Operation *op, ir::ArrayType type)
     Values extents = extentsOf(l, operand);
     int64_t shift = type.getRank() - array.getRank();
     for (int64_t axis = 0; axis < array.getRank(); ++axis)
-      // An axis of 1 is stretched, so it tells the extent only if no operand has a longer one.
+      // An axis of extent 1 is stretched, so it gives the extent only if no operand has a longer
+      // one.
       if (!result[axis + shift] || !array.getExtents()[axis].isOne())
         result[axis + shift] = extents[axis];
   }
@@ -52,6 +53,7 @@ static Values einsumExtents(Lowering &l, ir::EinsumOp op) {
   SmallVector<StringRef> specs;
   inputs.split(specs, ',');
   Values result;
+  // The checker made all axes of one letter equal, so the first operand with it will do.
   for (char letter : output.trim())
     for (auto [spec, operand] : llvm::zip(specs, op.getXs()))
       if (size_t at = spec.trim().find(letter); at != StringRef::npos) {
@@ -86,8 +88,7 @@ static Values boxExtents(Lowering &l, ValueRange lengths, ArrayRef<int64_t> drop
 static Values shapeExtents(Lowering &l, Operation *op, unsigned number, ir::ArrayType type) {
   const Emit &e = l.e;
   Values source = op->getNumOperands() ? extentsOf(l, op->getOperand(0)) : Values();
-  // Lengths that an operand does not have are computed from its lengths, as the operation makes
-  // them.
+  // Lengths that no operand has are computed from the operands' lengths, as the operation does.
   if (auto concat = dyn_cast<ir::ConcatOp>(op)) {
     for (Value part : concat.getXs().drop_front())
       source[concat.getAxis()] =
@@ -108,7 +109,7 @@ static Values shapeExtents(Lowering &l, Operation *op, unsigned number, ir::Arra
   } else if (auto take = dyn_cast<ir::TakeOp>(op)) {
     auto axis = static_cast<ptrdiff_t>(take.getAxis());
     Values positions = extentsOf(l, take->getOperand(1));
-    // The axis gives way to all axes of the positions.
+    // The axis is replaced by all axes of the positions.
     source.erase(source.begin() + axis);
     source.insert(source.begin() + axis, positions.begin(), positions.end());
   } else if (auto newAxis = dyn_cast<ir::NewAxisOp>(op)) {
@@ -154,7 +155,7 @@ void defineExtents(Lowering &l, Operation *op) {
       extents = shapeExtents(l, op, result.getResultNumber(), type);
     extents.resize(type.getRank(), l.index(1));
     for (auto [axis, extent] : llvm::enumerate(type.getExtents()))
-      // Constants of the type win: they let loops be unrolled and tails be left out.
+      // Constants of the type take precedence: with them loops are unrolled and tails left out.
       if (extent.isConstant())
         extents[axis] = l.index(extent.length);
     l.extents[result] = extents;

@@ -1,4 +1,4 @@
-// The walk from a value to what is computed from it.
+// A walk along def-use chains, from a value to what is computed from it.
 #pragma once
 
 #include "mlir/IR/Operation.h"
@@ -7,8 +7,8 @@
 
 namespace ptl::cpu {
 
-/// Calls `visit` with each user of `value` and of the values that `visit` appends to its second
-/// argument, each value once. Ends early, and is false, where `visit` is.
+/// Calls `visit` with each user of `value`, and of the values that `visit` appends to its second
+/// argument. Each value is followed once. Stops and returns false as soon as `visit` returns false.
 template <typename F> bool followUses(mlir::Value value, F visit) {
   llvm::SmallVector<mlir::Value> work = {value};
   llvm::DenseSet<mlir::Value> seen;

@@ -16,16 +16,18 @@ Value memoryOf(Value pointer) {
   return pointer;
 }
 
-// How many operations back two computations are compared. The address of a box takes a product and a sum for each axis.
+// How many operations back two computations are compared. The address of a box takes a product and
+// a sum per axis.
 static constexpr int kLongestComparison = 8;
 
-// Whether two values are computed alike: the box of a tile is made anew for what is read and for what is written.
+// Whether two values are computed in the same way: the box of a tile is emitted again for the read
+// and for the write.
 static bool sameNumber(Value a, Value b, int depth = kLongestComparison) {
-  // Constants are made anew at each use, so equal numbers may be different values.
+  // Constants are emitted again at each use, so equal numbers may be different values.
   if (a == b || (constantOf(a) && constantOf(a) == constantOf(b)))
     return true;
   Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
-  // What reads memory may give another number each time.
+  // An operation that reads memory may give another number each time.
   if (!x || !y || depth == 0 || x->getNumResults() != 1 || !isPure(x) || !isPure(y))
     return false;
   return OperationEquivalence::isEquivalentTo(
@@ -54,7 +56,7 @@ bool staysInPlace(Operation *op, Value operand) {
 
 // --- storage of rounds ---------------------------------------------------------------------------
 
-/// The only user of a value beside those that ask for its lengths; null if there are several.
+/// The only user of a value, apart from those that ask for its lengths; null if there are several.
 static Operation *onlyUser(Value value) {
   Operation *only = nullptr;
   for (Operation *user : value.getUsers()) {
@@ -67,7 +69,7 @@ static Operation *onlyUser(Value value) {
   return only;
 }
 
-// All of the storage, in its own order.
+// Whether it loads the whole storage in its own order.
 static bool isWhole(ir::LoadOp load) {
   auto stored = cast<ir::RefType>(load.getRef().getType());
   auto loaded = dyn_cast<ir::ArrayType>(load.getResult().getType());
@@ -77,7 +79,8 @@ static bool isWhole(ir::LoadOp load) {
                       [](Value offset) { return getConstantIntValue(offset) == 0; });
 }
 
-// Whether the slice has the elements that the store writes, and they are used for nothing but the elements in their own places.
+// Whether the slice has exactly the elements that the store writes, and each is used only for the
+// element in its own place.
 static bool isOwnBox(ir::SliceOp slice, ir::StoreOp store) {
   if (!slice || slice->getBlock() != store->getBlock() || slice.getOutside() ||
       !slice.getSteps().empty() || slice.getDropped() != store.getDropped() ||
@@ -92,7 +95,7 @@ static bool isOwnBox(ir::SliceOp slice, ir::StoreOp store) {
     for (Operation *user : value.getUsers()) {
       if (isa<ir::DimOp>(user) || (user == store && store.getValue() == value))
         continue;
-      // A value that is asked for again behind the store would find the new elements.
+      // A value that is needed again behind the store would find the new elements.
       if (user->getBlock() != store->getBlock() || !staysInPlace(user, value))
         return false;
       values.push_back(user->getResult(0));
@@ -101,12 +104,13 @@ static bool isOwnBox(ir::SliceOp slice, ir::StoreOp store) {
   return true;
 }
 
-// Whether what an operation computes of its operands has been computed in front of the grid: by other grids, or as scalars.
+// Whether everything that an operation computes from its operands is computed before the grid: by
+// other grids, or as scalars.
 static bool isOverBefore(Operation *op, ir::ParallelOp grid) {
   Operation *inBlock = grid->getBlock()->findAncestorOpInBlock(*op);
   if (!inBlock || !inBlock->isBeforeInBlock(grid))
     return false;
-  // What stands inside of a grid is over with it.
+  // An operation inside another grid is done when that grid is.
   auto around = op->getParentOfType<ir::ParallelOp>();
   if ((around && inBlock->isAncestor(around)) || isa<ir::DimOp, ir::StoreOp>(op))
     return true;
@@ -119,7 +123,7 @@ static bool isOverBefore(Operation *op, ir::ParallelOp grid) {
          llvm::all_of(op->getUsers(), [&](Operation *user) { return isOverBefore(user, grid); });
 }
 
-// The only store to the storage, where the load is its only other user.
+// The only store to the storage if the load is its only other user; else null.
 static ir::StoreOp onlyStore(ir::AllocOp alloc, ir::LoadOp load) {
   ir::StoreOp only;
   for (Operation *user : alloc->getUsers()) {
@@ -146,15 +150,16 @@ ir::AllocOp storageInPlace(BlockArgument carried, Value next) {
       type.getElementType() != alloc.getResult().getType().getElementType() ||
       type.getExtents() != alloc.getResult().getType().getExtents())
     return {};
-  // One grid writes the storage, and nothing else: else elements could be read after they were
+  // One grid must write the storage, and nothing else: otherwise elements could be read after they
+  // were
   // overwritten.
   ir::StoreOp store = onlyStore(alloc, load);
   auto grid = store ? dyn_cast<ir::ParallelOp>(store->getParentOp()) : ir::ParallelOp();
   if (!grid || grid->getBlock() != body || !grid->isBeforeInBlock(load) || store.getAtomic() ||
       store.getIndex() || !store.getSteps().empty())
     return {};
-  // Each point may read only the box that it writes itself, or it would see what another point has
-  // written already. What is read in front of the grid has been read by then.
+  // Each point may read only the box that it writes itself; otherwise it would see what another
+  // point has already written. What is read before the grid is not affected.
   bool readsOwnBoxes = llvm::all_of(carried.getUsers(), [&](Operation *user) {
     return isa<ir::DimOp>(user) || isOwnBox(dyn_cast<ir::SliceOp>(user), store) ||
            isOverBefore(user, grid);
@@ -170,7 +175,7 @@ bool continuesCarried(scf::ForOp loop, unsigned number) {
     return false;
   Value result = loop.getResult(number);
   Operation *yield = around.getBody()->getTerminator();
-  // The loop may begin with a value twice, and the loop around it may yield one twice.
+  // The loop may take a value twice, and the loop around it may yield one twice.
   return llvm::count(loop.getInitArgs(), carried) == 1 && onlyUser(result) == yield &&
          llvm::count(yield->getOperands(), result) == 1 &&
          yield->getOperand(carried.getArgNumber() - around.getNumInductionVars()) == result;

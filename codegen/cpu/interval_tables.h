@@ -1,6 +1,7 @@
-// Functions in `f32` by intervals: polynomials around the middle of each of 32 intervals, four for each power of two, whose coefficients
-// a processor takes from tables in registers. Fitted to the least squares of the error, at the nodes of Chebyshev polynomials; the middles
-// are moved until the value there is nearly a float.
+// Approximations of `f32` functions by intervals: a polynomial around the middle of each of 32
+// intervals, four for each power of two, whose coefficients are looked up in tables that fit vector
+// registers. The polynomials are least-squares fits at Chebyshev nodes; the middles are moved until
+// the function's value there is nearly representable as a float.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +10,13 @@
 
 namespace ptl::cpu {
 
-/// An odd function of x, by |x|. The first interval begins at 0; the others are those of floats whose bits from 2^21 on are equal.
+/// An odd function of x, evaluated by |x|. The first interval begins at 0; each of the others holds
+/// the floats whose bits from bit 21 upward are equal.
 struct IntervalTable {
-  uint32_t
-      first; ///< bits of the float at which the first interval would begin if it were like the others
-  float most; ///< from here on the function is its value here
-  size_t
-      columns; ///< how many numbers an interval has: its middle, and coefficients, constant term first
+  /// bits of the float at which the first interval would begin if it were as long as the others
+  uint32_t first;
+  float most;     ///< saturation: from here on the function has its value at this point
+  size_t columns; ///< numbers per interval: its middle, then the coefficients, constant term first
   const float (*table)[32]; ///< of each column
 };
 

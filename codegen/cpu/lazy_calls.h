@@ -1,4 +1,4 @@
-// Functions of code in this process that are compiled when they are first called.
+// Functions in this process that are compiled at their first call.
 #pragma once
 
 #include "codegen/cpu/native.h"
@@ -12,22 +12,24 @@
 
 namespace ptl::cpu {
 
-/// The stubs through which such functions are called. They must last as long as code runs that calls them, and not longer than
-/// the JIT that they were defined in, whose names they hold.
+/// The stubs through which such functions are called. They must outlive all code that calls them,
+/// but not the JIT that they are defined in, which owns their names.
 class LazyCalls {
 public:
-  /// Defines the functions in the main library of `jit`, by their names. Where the architecture has no stubs, they are compiled now.
+  /// Defines the functions in the main library of `jit`, by their names. On architectures without
+  /// stubs they are compiled at once.
   static llvm::Expected<std::unique_ptr<LazyCalls>>
   define(llvm::orc::LLJIT &jit, std::vector<JitCode::LazyFunction> functions);
 
-  /// Defines more of them, but for those that are there. Threads may call it at once.
+  /// Defines further functions; names that are already defined are skipped. Thread-safe.
   llvm::Error add(std::vector<JitCode::LazyFunction> functions);
 
 private:
   explicit LazyCalls(llvm::orc::LLJIT &jit) : jit_(jit), library_(&jit.getMainJITDylib()) {}
 
   llvm::orc::LLJIT &jit_;
-  /// Where the functions themselves are; their calls of each other go through the stubs of the main library, too.
+  /// The library that holds the functions themselves; their calls of each other also go through the
+  /// stubs of the main library.
   llvm::orc::JITDylib *library_;
   std::mutex mutex_;
   llvm::DenseSet<llvm::orc::SymbolStringPtr> known_;

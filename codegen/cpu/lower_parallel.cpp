@@ -22,7 +22,7 @@ static void lowerPoint(Lowering &l, ir::ParallelOp op, Value linear, ArrayRef<Va
   const Emit &e = l.e;
   Scope scope(l);
   Value rest = linear;
-  // The last axis varies fastest, so that neighbouring tasks work on neighbouring memory.
+  // The last axis varies fastest, so that neighbouring points work on neighbouring memory.
   for (int64_t axis = static_cast<int64_t>(counts.size()) - 1; axis >= 0; --axis) {
     Value position = rest;
     if (axis > 0) {
@@ -32,15 +32,15 @@ static void lowerPoint(Lowering &l, ir::ParallelOp op, Value linear, ArrayRef<Va
     Value lower = scalarOf(l, op.getLower()[axis]);
     l.bindScalar(op.getBody().getArgument(axis), e.add(lower, e.mul(position, steps[axis])));
   }
-  // The steps may have been chosen when the code runs, so the lengths follow from them.
+  // The steps may be chosen at run time, so the lengths follow from them.
   settleTileLengths(l, op, steps);
   bool moves = !steps.empty();
   llvm::SaveAndRestore position(l.gridPosition,
                                 moves ? Value(op.getBody().getArguments().back()) : Value());
   llvm::SaveAndRestore step(l.gridStep, moves ? steps.back() : Value());
-  // Scratch memory of one point is used again by the next.
+  // The scratch memory of one point is reused by the next.
   withScratchScope(l, [&] { lowerBlock(l, op.getBody().front()); });
-  // What was read of a tile says nothing about another one.
+  // What was read of one tile says nothing about another one.
   l.readNow.clear();
   l.readBefore.clear();
 }
@@ -72,7 +72,7 @@ static SmallVector<Value> gridCounts(Lowering &l, ir::ParallelOp op, ArrayRef<Va
   return counts;
 }
 
-// What a point may compute beside the elements that it combines, for these to take most of its time.
+// The most operations of a point that spends most of its time on combining elements in memory.
 static constexpr int64_t kOpsOfCombining = 8;
 
 /// Whether each point combines single elements in memory and computes little else.
@@ -92,7 +92,7 @@ static bool mostlyCombines(ir::ParallelOp op) {
   return combines;
 }
 
-// A grid inside of a grid runs where it is.
+// A grid inside a grid runs in the loop of the outer point.
 static void lowerGridInPlace(Lowering &l, ir::ParallelOp op) {
   SmallVector<Value> steps = gridSteps(l, op), counts = gridCounts(l, op, steps);
   l.e.loop(l.index(0), productOf(l.e, counts), l.index(1), {},
@@ -107,7 +107,7 @@ void lowerParallel(Lowering &l, ir::ParallelOp op) {
   if (l.inBody)
     return lowerGridInPlace(l, op);
   SmallVector<Value> steps = gridSteps(l, op);
-  // The tiles are chosen before the counts, which follow from the steps.
+  // The tiles are chosen before the counts, which depend on the steps.
   chooseProductTiles(l, op, steps);
   chooseColumnTiles(l, op, steps);
   SmallVector<Value> counts = gridCounts(l, op, steps);

@@ -7,7 +7,7 @@ namespace ptl::cpu {
 
 /// Word `counter` (i64) of the Philox stream `seed` (i64), as i32.
 mlir::Value emitPhilox(const Emit &e, mlir::Value counter, mlir::Value seed);
-/// The element of `philox` or `random`; null: the operation is neither.
+/// The element of a `philox` or `random`; null for other operations.
 mlir::Value randomElement(Lowering &l, mlir::Operation *op, const Coords &at);
 
 } // namespace ptl::cpu

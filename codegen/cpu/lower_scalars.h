@@ -5,7 +5,7 @@
 
 namespace ptl::cpu {
 
-/// Emits the operation where it stands and binds its results.
+/// Emits the operation at the current place and binds its results.
 void lowerScalarOp(Lowering &l, mlir::Operation *op);
 
 } // namespace ptl::cpu

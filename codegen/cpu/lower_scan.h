@@ -5,7 +5,8 @@
 
 namespace ptl::cpu {
 
-/// Writes the result of a scan. False if the operation is none. `streamed` is as for `evaluateInto`.
+/// Writes the result of a scan. Returns false, and emits nothing, for other operations. `streamed`
+/// is as for `evaluateInto`.
 bool produceScan(Lowering &l, mlir::Operation *op, const View &dest, mlir::Value streamed = {});
 
 } // namespace ptl::cpu

@@ -1,4 +1,5 @@
-// Loops that add up products: the rounds say where their operands lie, and the product of all of them follows.
+// // Loops that add up products: the rounds record where their operands lie, and one product of all
+// of them follows.
 #include "codegen/cpu/lower_sums.h"
 #include "codegen/cpu/carried.h"
 #include "codegen/cpu/elements.h"
@@ -19,7 +20,7 @@ using namespace mlir;
 namespace ptl::cpu {
 
 namespace {
-/// Emits such loops.
+/// Emits the rounds of such a loop.
 struct SumEmitter {
   Lowering &l;
   const ir::SumLoops &sum;
@@ -41,8 +42,8 @@ static Value rightInMemory(const ir::SumLoops &sum) {
   return lines ? lines : sum.product->getOperand(1);
 }
 
-// Whether C is a matrix of the type in which products are summed, and the operands are matrices in memory. Adds the arrays that they are
-// parts of.
+// Whether C is a matrix of the type in which products are summed, and the operands are matrices in
+// memory. Adds the arrays of which they are parts.
 static bool isContraction(ir::SumLoops &sum, SmallVectorImpl<Value> &arrays) {
   Value base;
   Operation *product = nullptr;
@@ -79,13 +80,13 @@ void SumEmitter::round(Value position) {
   table.store(l.e, position, next);
 }
 
-// Returns how many rounds there have been, `count` before this loop.
+// Returns the number of rounds so far; `count` is their number before this loop.
 Value SumEmitter::rounds(size_t depth, Value count) {
   scf::ForOp loop = sum.loops[depth];
   return l.e.loop(scalarOf(l, loop.getLowerBound()), scalarOf(l, loop.getUpperBound()),
                   scalarOf(l, loop.getStep()), count,
                   [&](const Emit &, Value i, ValueRange so) -> SmallVector<Value> {
-                    // Values of the body do not dominate what stands behind the loop.
+                    // Values of the body do not dominate the code behind the loop.
                     Scope scope(l);
                     l.bindScalar(loop.getInductionVar(), i);
                     Value now = so[0];
@@ -103,6 +104,7 @@ Value SumEmitter::rounds(size_t depth, Value count) {
                   })[0];
 }
 
+// The most rounds there can be: the table of rounds is allocated before they are counted.
 static Value capacityOf(Lowering &l, const ir::SumLoops &sum) {
   const Emit &e = l.e;
   Value rounds = l.index(1);
@@ -125,7 +127,7 @@ static bool isZero(Value array) {
 }
 
 bool lowerSum(Lowering &l, scf::ForOp loop) {
-  // The code of a program computes arrays as tasks.
+  // A program computes arrays in tasks, not in its own code.
   std::optional<ir::SumLoops> sum = l.isOrchestrating() ? std::nullopt : ir::SumLoops::of(loop);
   SmallVector<Value> arrays;
   if (!sum || !isContraction(*sum, arrays))
@@ -133,6 +135,7 @@ bool lowerSum(Lowering &l, scf::ForOp loop) {
   for (Value array : arrays)
     requireView(l, array);
   Value start = loop.getInitArgs()[0];
+  // A sum that begins with zeros overwrites C instead of adding to it.
   bool continues = continuesCarried(loop, 0), fresh = !continues && isZero(start);
   View c = continues ? requireView(l, start)
            : fresh   ? allocate(l, arrayType(start).getElementType(), extentsOf(l, start))

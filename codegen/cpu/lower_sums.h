@@ -5,8 +5,9 @@
 
 namespace ptl::cpu {
 
-/// Lowers a loop, or loops in loops, that do nothing but add products of matrices in memory to what they carry: one contraction over
-/// all rounds. False, with nothing emitted, if it is something else.
+/// Lowers a loop, or a nest of loops, that only adds products of matrices in memory to the values
+/// it carries, as one contraction over all iterations. Returns false, and emits nothing, for other
+/// loops.
 bool lowerSum(Lowering &l, mlir::scf::ForOp loop);
 
 } // namespace ptl::cpu

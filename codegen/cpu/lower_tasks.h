@@ -1,5 +1,5 @@
 // Tasks of programs: grids and other code that computes arrays. The runtime executes a task as soon
-// as its inputs are there.
+// as its inputs are complete.
 #pragma once
 
 #include "codegen/cpu/outline_body.h"
@@ -7,14 +7,15 @@
 
 namespace ptl::cpu {
 
-/// The boxes of a storage that a task touches; nothing if they are not known.
+/// The boxes of a storage that a task accesses; nothing if they are unknown.
 using RegionsOf =
     llvm::function_ref<std::optional<llvm::SmallVector<ir::RegionBounds, 4>>(mlir::Value ref)>;
-/// Submits `count` points of a body, with the storages that it touches through the values it has
-/// captured.
+/// Submits a task of `count` points that run `body`, with its accesses to the storages that it
+/// reaches through captured values.
 void submitTask(Lowering &l, mlir::Operation *op, mlir::func::FuncOp body, mlir::Value count,
                 const Captured &captured, RegionsOf regionsOf);
-/// Emits by `emit` the code that computes arrays for `op`; in a program as a task of its own.
+/// Wraps the code that `emit` emits for `op`, which computes arrays; in a program it becomes a task
+/// of its own.
 void asTask(Lowering &l, mlir::Operation *op, llvm::function_ref<void()> emit);
 
 } // namespace ptl::cpu

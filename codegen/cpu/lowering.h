@@ -34,13 +34,14 @@ struct View {
   mlir::Type element; ///< logical element type
   mlir::Value data;
   Values extents, strides;
-  /// From an element of a tile to the same element of the tile that its thread has next, in bytes; null where that is not known.
+  /// The distance in bytes from an element of a tile to the same element of the tile that the same
+  /// thread processes next; null if that is unknown.
   mlir::Value ahead = {};
   int64_t rank() const { return static_cast<int64_t>(extents.size()); }
 };
 
 /// A position along one axis: `base` for all lanes, `base + lane * step`, or any vector of
-/// positions. A coordinate without base and vector stands for one that is not known yet.
+/// positions. A coordinate without `base` and `vector` is unknown as yet.
 struct Coord {
   mlir::Value base = {};
   int64_t step = 0;
@@ -50,7 +51,7 @@ struct Coord {
 };
 using Coords = llvm::SmallVector<Coord, 4>;
 
-/// The number if `value` is a constant.
+/// The integer if `value` is a constant.
 std::optional<int64_t> constantOf(mlir::Value value);
 /// Whether a value of the source is a scalar; all others are arrays or storage of arrays.
 inline bool isScalar(mlir::Value value) {
@@ -65,33 +66,36 @@ struct OnePass;
 
 /// The state of a program, whose own code submits grids as tasks.
 struct ProgramState {
-  bool isStatic = false; ///< its own code touches no array
-  /// The number of scopes that were open where the present code of the program began; -1 if it has
-  /// none. The first is for memory that outlives this code, the second for tasks.
+  bool isStatic = false; ///< the program's own code touches no array
+  /// The number of scopes that were open where the present piece of the program's own code began;
+  /// -1 outside such code. The first scope holds memory that outlives this code, the second memory
+  /// of tasks.
   int allocationDepth = 0, hostDepth = -1;
   unsigned submissions = 0;                      ///< so far
   mlir::Value taskWords;                         ///< memory for the accesses of one submission
   llvm::DenseSet<mlir::Value> writtenArguments;  ///< addresses
   llvm::DenseMap<mlir::Value, mlir::Value> refs; ///< by address of the storage
-  llvm::SmallVector<mlir::Value> owned; ///< memory that the open blocks release at their ends
-  /// Set while a task is emitted. The views that a task makes of values of the program are its own;
-  /// here are the earlier ones, which are restored after it.
+  /// memory that the open blocks release at their ends, in order of allocation
+  llvm::SmallVector<mlir::Value> owned;
+  /// Not null while a task is emitted. The views that a task makes of the program's values are
+  /// valid in the task alone; this list holds the program's own views, which are restored
+  /// afterwards.
   std::vector<std::pair<mlir::Value, Values>> *ownViews = nullptr;
 };
 
-/// The state while a module is lowered. Every part of the lowering is functions that read and
-/// change it.
+/// The state of the lowering of one module. The lowering itself is free functions that read and
+/// change this state.
 struct Lowering {
   Lowering(mlir::ModuleOp source, mlir::ModuleOp target, const VectorUnit &unit);
 
   mlir::Value index(int64_t value) const { return e.index(value); }
-  /// Reports that `op` cannot be lowered, so that there is no result.
+  /// Reports that `op` cannot be lowered; the lowering then gives no result.
   void fail(mlir::Operation *op, const llvm::Twine &message);
   /// Sets the register value of a scalar of the source, or the view of an array or storage.
   void bindScalar(mlir::Value key, mlir::Value value) { scalars[key] = value; }
   void bindView(mlir::Value key, const View &view);
   bool isMaterialised(mlir::Value value) const { return views.count(value); }
-  /// Whether this is code of a program that submits grids as tasks.
+  /// Whether the present code is the program's own code, which submits grids as tasks.
   bool isOrchestrating() const { return isProgram && !inBody; }
   /// Registers `undo` to run at the end of the present scope.
   void remember(std::function<void()> undo) { undos.push_back(std::move(undo)); }
@@ -102,27 +106,29 @@ struct Lowering {
   int64_t maxLanes; ///< lanes of a vector of 32-bit elements
   bool failed = false;
 
-  // The function that is made.
+  // The function that is being emitted.
   mlir::func::FuncOp function;
-  mlir::Value context;             ///< the runtime's context
-  mlir::Block *exit = nullptr;     ///< the block that leaves the function, once there is one
-  bool inBody = false;             ///< it is the body of a parallel loop
-  bool usedScratch = false;        ///< the present scope of scratch memory has used some
-  mlir::Value cells;               ///< for what grids capture, one after the other
+  mlir::Value context;         ///< the runtime's context
+  mlir::Block *exit = nullptr; ///< the block that leaves the function, once there is one
+  bool inBody = false;         ///< it is the body of a parallel loop
+  bool usedScratch = false;    ///< the present scope of scratch memory has used some
+  /// the buffer of captured values of grids, laid out one after the other
+  mlir::Value cells;
   unsigned bodies = 0, places = 0; ///< made so far, for their names
   bool isProgram = false;
   ProgramState program;
 
   // What values of the source have been lowered to.
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
-  /// Scalars that their grid has bound, so that they are not lowered where they stand.
+  /// Scalars that their grid has already bound, so that they are skipped at their place in the
+  /// block.
   llvm::DenseSet<mlir::Operation *> settled;
   llvm::DenseMap<mlir::Value, View> views;
   llvm::DenseMap<mlir::Value, Values> extents;
   llvm::DenseMap<mlir::Value, int64_t> costs;
   llvm::StringMap<mlir::LLVM::GlobalOp> texts;
 
-  // What has been emitted in the scopes that are open.
+  // Common subexpressions: what has been emitted in the open scopes.
   using ElementKey = std::pair<void *, llvm::SmallVector<void *, 9>>;
   std::map<ElementKey, mlir::Value> elements;
   std::map<std::tuple<void *, void *, int>, mlir::Value> sums; ///< and products, of positions
@@ -133,19 +139,23 @@ struct Lowering {
   int64_t lanes = 0; ///< 0: scalars
   mlir::Value mask;  ///< of the lanes; null: all
   bool hoisting = false;
-  std::set<ElementKey> hoisted; ///< what has been looked at for the present loop
-  /// What the loop that is being prepared computes in registers and has not been met yet (one_pass.h); null while none is.
+  std::set<ElementKey> hoisted; ///< values that `hoist` has visited for the present loop
+  /// What the loop that is being prepared computes in registers and has not emitted yet
+  /// (one_pass.h); null outside such a loop.
   OnePass *pass = nullptr;
 
-  /// The last axis of the grid whose body is emitted: its position in the source, and how far it moves from tile to tile.
+  /// The last axis of the grid whose body is being emitted: its position in the source, and its
+  /// distance from tile to tile.
   mlir::Value gridPosition, gridStep;
-  /// Tiles, by their addresses, that the present pass over elements reads, and those that an earlier pass has read (tile_ahead.h).
+  /// Tiles, by their addresses, that the present loop over elements reads, and those that an
+  /// earlier loop has read (tile_ahead.h).
   llvm::DenseSet<mlir::Value> readNow, readBefore;
-  bool fetchesAhead = false; ///< the present pass does
-  bool fetchesRows = false;  ///< loads ask for what comes later in their row
+  bool fetchesAhead = false; ///< the present loop prefetches the next tile
+  bool fetchesRows = false;  ///< loads prefetch later elements of their row
 };
 
-/// A scope, at whose end the elements and views that were remembered in it are forgotten.
+/// A scope. At its end the elements and views that were remembered in it are forgotten, since their
+/// code does not dominate what follows.
 class Scope {
 public:
   explicit Scope(Lowering &lowering) : l_(lowering), size_(lowering.undos.size()) {

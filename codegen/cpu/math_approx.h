@@ -1,6 +1,6 @@
 // Elementary functions as straight-line code on scalars and vectors. `f32` results are within 2
-// units in the last place over the whole range, subnormal numbers, infinities and NaN included.
-// `f64` calls the C library per lane.
+// units in the last place (ulp) over the whole range, including subnormal numbers, infinities and
+// NaN. `f64` calls the C library for each lane.
 #pragma once
 
 #include "codegen/cpu/emit.h"
@@ -8,7 +8,8 @@
 namespace ptl::cpu {
 
 mlir::Value emitExp(const Emit &e, mlir::Value x);
-/// The same for x that is not above 0, or NaN: fewer steps, since only small results need two.
+/// Like `emitExp`, for x that is not above 0, or NaN. It takes fewer steps, since only tiny results
+/// need scaling in two steps.
 mlir::Value emitExpUpTo1(const Emit &e, mlir::Value x);
 mlir::Value emitExp2(const Emit &e, mlir::Value x);
 mlir::Value emitExpm1(const Emit &e, mlir::Value x);
@@ -25,8 +26,8 @@ mlir::Value emitTan(const Emit &e, mlir::Value x);
 mlir::Value emitRsqrt(const Emit &e, mlir::Value x);
 mlir::Value emitPow(const Emit &e, mlir::Value x, mlir::Value y);
 
-/// Calls the C library's function of this name (`atan`, `cbrt` …) for each lane. It is for
-/// functions that are rarely hot.
+/// Calls the C library's function of this name (`atan`, `cbrt` …) for each lane: for functions that
+/// are rarely performance-critical.
 mlir::Value emitLibm(const Emit &e, llvm::StringRef name, mlir::ValueRange operands);
 
 } // namespace ptl::cpu

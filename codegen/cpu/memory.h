@@ -1,4 +1,4 @@
-// Memory as the CPU target sees it: pointers, element strides, and vectors of storage elements.
+// Memory accesses of the CPU target: pointers, element strides, and vectors of storage elements.
 #pragma once
 
 #include "codegen/cpu/elem_cast.h"
@@ -13,13 +13,13 @@ mlir::Type pointerType(mlir::MLIRContext *context);
 mlir::Value elementPointer(const Emit &e, mlir::Value base, mlir::Type element, mlir::Value index);
 mlir::Value bytePointer(const Emit &e, mlir::Value base, mlir::Value bytes);
 
-/// `lanes` consecutive elements (0: one scalar) of storage type. Memory is aligned to its element
-/// only. With `mask`, lanes that are off read as zero and touch nothing.
+/// Loads `lanes` consecutive elements (0: one scalar) of a storage type. Alignment to a single
+/// element is assumed, no more. With `mask`, inactive lanes read as zero and access no memory.
 mlir::Value loadRaw(const Emit &e, mlir::Value pointer, mlir::Type element, int64_t lanes,
                     mlir::Value mask = {});
 void storeRaw(const Emit &e, mlir::Value pointer, mlir::Value value, mlir::Value mask = {});
 
-/// A vector<lanes x i1>: lane l is on when l < count.
+/// A vector<lanes x i1> in which lane l is active if l < count.
 mlir::Value laneMask(const Emit &e, mlir::Value count, int64_t lanes);
 /// The vector 0, 1, … of an integer type or `index`.
 mlir::Value laneNumbers(const Emit &e, int64_t lanes, mlir::Type scalar);
@@ -30,7 +30,7 @@ mlir::Value gatherRaw(const Emit &e, mlir::Value base, mlir::Type element, mlir:
 void scatterRaw(const Emit &e, mlir::Value base, mlir::Value value, mlir::Value indices,
                 mlir::Value mask = {});
 
-/// Memory on the stack of the present function, `count` elements, allocated at its entry.
+/// Allocates `count` elements on the stack, in the entry block of the present function.
 mlir::Value stackBuffer(const Emit &e, mlir::Type element, int64_t count);
 
 // --- calls of the runtime (runtime/abi/kernel_abi.h) ---------------------------------------------

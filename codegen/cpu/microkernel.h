@@ -18,9 +18,11 @@ struct MatrixView {
 /// or a 32/64-bit integer.
 mlir::Type accumulatorType(mlir::Type a, mlir::Type b);
 
-/// Emits (once per combination of types) a blocked product for the vector unit and calls it. `c` has unit column stride; what it
-/// holds is added to if `accumulate`, and never read else. One row or one column is computed without packing anything.
-/// Any extents, zero included; nothing outside of the matrices is touched. `context` is the runtime's context, for scratch.
+/// Emits (once per combination of types) a blocked product for the vector unit and a call of it.
+/// `c` has unit column stride. Its contents are added to if `accumulate`; otherwise they are
+/// overwritten without being read. Products with one row or one column pack nothing. Extents may be
+/// anything, including zero; no memory outside the matrices is touched. `context` is the runtime's
+/// context, which provides scratch memory.
 void emitProduct(const Emit &e, mlir::Value context, const MatrixView &a, const MatrixView &b,
                  const MatrixView &c, mlir::Value m, mlir::Value n, mlir::Value k, bool accumulate);
 

@@ -1,11 +1,12 @@
-// Object code of many modules, one after the other.
+// Object code of several modules in turn.
 #pragma once
 
 #include "codegen/cpu/native.h"
 
 namespace ptl::cpu {
 
-/// Makes object code of modules one after the other: what `emitOutput` gives, without setting the code generator up for each.
+/// Emits object code of modules in turn, as `emitOutput` does, but sets up the code generator only
+/// once.
 class ObjectEmitter {
 public:
   explicit ObjectEmitter(std::unique_ptr<llvm::TargetMachine> machine);

@@ -1,4 +1,5 @@
-// What one loop over elements computes in registers, however often it is read there.
+// Values that one loop over elements computes in registers, once per element, however many uses
+// they have there.
 #pragma once
 
 #include "codegen/cpu/lowering.h"
@@ -8,13 +9,15 @@ namespace ptl::cpu {
 /// A loop over the elements of pending values with the same extents.
 struct OnePass {
   OnePass(Lowering &l, mlir::ValueRange arrays);
-  /// A loop that reads the value for something else, so that the value itself is prepared as others need it.
+  /// A loop that reads the value for some other result, so that the value itself is prepared like
+  /// any operand.
   static OnePass reading(Lowering &l, mlir::Value array);
 
-  /// The operations inside of the values that are elementwise and that only each other read, or the values' own operations: the loop has each of
-  /// their elements at one position, and computes it once (`elementAt`).
+  /// Elementwise operations that the loop computes in registers: the values' own operations, and
+  /// the operations inside them that only such operations read. The loop has each of their elements
+  /// at one position only and computes it once (`elementAt`).
   llvm::DenseSet<mlir::Operation *> operations;
-  llvm::DenseSet<mlir::Operation *> prepared; ///< of these
+  llvm::DenseSet<mlir::Operation *> prepared; ///< those of `operations` that are prepared
 
 private:
   void leaveLongOnes(llvm::ArrayRef<mlir::Operation *> ordered,

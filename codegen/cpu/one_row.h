@@ -1,14 +1,15 @@
-// Elementwise values whose rows follow each other in memory are computed as one long row: short rows spend much of their time on
-// their ends, and their lines are shared.
+// Elementwise values whose rows are contiguous in memory are computed as one long row. Short rows
+// would spend much of their time on remainders, and rows would share cache lines.
 #pragma once
 
 #include "codegen/cpu/lowering.h"
 
 namespace ptl::cpu {
 
-/// Writes elements of `arrays`, elementwise values of the same extents that are prepared, by `store`, which gets where each of them goes: `to`,
-/// or the same memory as one row where it and all that they read is without gaps, which is decided when the code runs. `cost` is that of an
-/// element of all arrays.
+/// Writes the elements of `arrays`, prepared elementwise values of the same extents. `store` gets
+/// the destination of each: `to`, or the same memory as a single row if it and all operands are
+/// contiguous, which the emitted code tests at run time. `cost` is the cost of one element of all
+/// arrays together.
 void storeAsOneRow(Lowering &l, mlir::ValueRange arrays, llvm::ArrayRef<View> to, int64_t cost,
                    llvm::function_ref<void(llvm::ArrayRef<View>)> store);
 

@@ -1,5 +1,6 @@
-// Functions of products without bodies, which are made when they are called: of the ways that a product can go, most programs take few.
-// Each can be made as a module of its own from a text, in this process or in another one.
+// Functions of products whose bodies are made when they are first called: of the ways to compute a
+// product, most programs use few. Each function can be made as a module of its own from a text (its
+// recipe), in this process or another.
 #pragma once
 
 #include "codegen/cpu/emit.h"
@@ -14,35 +15,41 @@
 
 namespace ptl::cpu {
 
-/// The function that a program calls: of one product, or of a sum of products. The code of each function that it calls in turn depends
-/// on these types, on its name and on the vector unit alone.
+/// The function that a program calls for one product, or for a sum of products. The code of each
+/// function that it calls depends only on these types, on the function's name and on the vector
+/// unit.
 struct ProductRoot {
   bool isSum;
   mlir::Type a, b; ///< element types of the operands
   mlir::Type c;    ///< storage type of the result
 };
 
-/// Declares or defines the function of a root where code is emitted.
+/// Declares or defines the function of a root in the module where code is emitted.
 mlir::func::FuncOp rootFunction(const Emit &e, const ProductRoot &root);
 
-/// A function that is declared and has no body yet. `recipe` says how it is made: equal recipes give equal code for equal vector units.
+/// A function that is declared and has no body as yet. `recipe` says how to make it: equal recipes
+/// give equal code for equal vector units.
 struct DeferredFunction {
   std::string name, recipe;
 };
 using DeferredFunctions = std::vector<DeferredFunction>;
 
-/// Which functions of products get bodies while code is emitted (`Emit::bodies`); the others are declared.
+/// Selects which functions of products get bodies while code is emitted (`Emit::bodies`); the
+/// others are only declared.
 class ProductBodies {
 public:
-  /// None get bodies.
+  /// No function gets a body.
   ProductBodies() = default;
-  /// The functions of these names get bodies: those through which the last one is reached from the root.
+  /// The functions of these names get bodies: the path of calls from the root to the wanted
+  /// function, which is the last.
   explicit ProductBodies(std::vector<std::string> way) : way_(std::move(way)) {}
 
-  /// Whether a function that has just been declared gets its body, which `end` is behind.
+  /// Whether a function that has just been declared gets its body. If so, `end` must follow the
+  /// body.
   bool begin(mlir::func::FuncOp function);
   void end();
-  /// Removes all declarations that nothing calls, and gives the others. Of the functions with bodies the last one stays.
+  /// Removes all declarations that nothing calls and returns the others. Of the functions with
+  /// bodies only the last one stays.
   DeferredFunctions finish(mlir::ModuleOp module);
 
 private:
@@ -50,12 +57,14 @@ private:
   std::string recipeOf(llvm::StringRef name) const;
 
   std::vector<std::string> way_;
-  std::vector<std::string> open_;   ///< whose bodies are emitted at present, the outer ones first
-  std::optional<ProductRoot> root_; ///< the last one whose function was asked for
+  /// functions whose bodies are being emitted, the outermost first
+  std::vector<std::string> open_;
+  std::optional<ProductRoot> root_; ///< the last root whose function was requested
   std::vector<std::pair<mlir::func::FuncOp, std::string>> declared_; ///< with recipes
 };
 
-/// The module of one function, which is public there, and the functions that it calls. Null if the text is no recipe.
+/// A module that holds the function of a recipe, which is public there, and declarations of its
+/// callees. Null if the text is not a recipe.
 mlir::OwningOpRef<mlir::ModuleOp> deferredFunction(mlir::MLIRContext &context,
                                                    llvm::StringRef recipe, const VectorUnit &unit,
                                                    DeferredFunctions &called);

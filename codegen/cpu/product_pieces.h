@@ -1,11 +1,12 @@
-// Pieces of sums of products, for the files that emit them: internal to `product_rounds.h`.
+// Pieces of sums of products: internal to the files that implement `product_rounds.h`.
 #pragma once
 
 #include "codegen/cpu/product_plan.h"
 
 namespace ptl::cpu {
 
-/// A product of a sum, or a part of one along the contracted axis, as it stands in memory.
+/// A product of a sum, or a part of one along the contracted axis. The struct mirrors its record in
+/// memory.
 struct Piece {
   enum Field : uint8_t {
     A,
@@ -32,40 +33,43 @@ struct Piece {
 /// All pieces of a sum.
 struct Pieces {
   mlir::Value table, count;
-  mlir::Value lanes;   ///< of all along the contracted axis
+  mlir::Value lanes;   ///< the sum of all pieces' lanes along the contracted axis
   mlir::Value columns; ///< of C
   mlir::Value fresh;
 };
 
-/// Pieces that are packed together: which, how many, how many lanes they have, and whether they overwrite C.
+/// A run of pieces that are packed together: the first, how many, their total lanes, and whether C
+/// is overwritten.
 struct PieceRun {
   mlir::Value first, count, lanes, fresh;
 };
 
-/// A loop over runs, each of which panels have room for.
+/// A loop over runs, each as long as fits the packed panels.
 void forRuns(const Emit &e, const ProductPlan &p, const Pieces &pieces,
              llvm::function_ref<void(const Emit &, const PieceRun &)> body);
-/// Packs `width` columns of B of a run from `column` on in panels, its pieces below each other.
+/// Packs `width` columns of B, from `column` on, of a run into panels; the pieces follow each other
+/// along the contracted axis.
 void packRun(const Emit &e, const ProductPlan &p, const Pieces &pieces, const PieceRun &run,
              mlir::Value packedB, mlir::Value column, mlir::Value width);
-/// (dst, src, rowStride, columnStride, inner, outer, first, rows, columns): as `packPanelsFunction`, from column `first` on of columns
-/// that lie as those of a `ProductRound` do.
+/// The function (dst, src, rowStride, columnStride, inner, outer, first, rows, columns): like
+/// `packPanelsFunction`, from column `first` on, for columns whose layout is that of a
+/// `ProductRound`.
 mlir::func::FuncOp packApartFunction(const Emit &e, const ProductPlan &p);
 
-/// A sum whose rows of A are read where they lie, while B is packed.
+/// A sum whose operand A is read in place, while B is packed.
 struct DirectSum {
   const ProductPlan &p;
   const Pieces &pieces;
   mlir::Value context, c, cRow, m, n;
 
-  /// Whether there are so few columns that packing A would not pay.
+  /// Whether C has so few columns that packing A would not pay off.
   mlir::Value isNarrow(const Emit &e) const;
   void emit(const Emit &e) const;
 };
 
-/// Whether an allocation has succeeded.
+/// Whether an allocation has succeeded, that is, the pointer is not null.
 mlir::Value isThere(const Emit &e, mlir::Value pointer);
-/// Whether a product reads both operands where they lie.
+/// Whether a product reads both operands in place, without packing.
 mlir::Value readsBothInPlace(const Emit &e, const ProductPlan &p, const Operands &o);
 
 } // namespace ptl::cpu

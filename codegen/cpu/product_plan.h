@@ -7,59 +7,66 @@
 
 namespace ptl::cpu {
 
-/// What one lane of a packed operand holds, and how two lanes are multiplied.
+/// The contents of one lane of a packed operand, and how two lanes are multiplied.
 enum class ProductUnit : uint8_t {
-  Number,      ///< one number of the type that is multiplied and summed
-  FloatOfByte, ///< one byte as f32, in which products and sums of them are exact
+  Number,      ///< one number of the type in which products are summed
+  FloatOfByte, ///< one byte as f32, in which products of bytes and sums of them are exact
   Bf16Pair,    ///< two bf16, one after the other along the contracted axis; f32 += both products
   I16Pair,     ///< two i16, likewise; i32 += both products, by one instruction or by two
-  ByteQuad, ///< four bytes, likewise; i32 += all products, each of a number without and one with a sign
-  ByteMatrix, ///< four bytes, likewise, of 16 rows of A and 16 columns of B at a time
+  ByteQuad,    ///< four bytes, likewise; i32 += all products, each of an unsigned and a signed byte
+  /// four bytes, likewise, for 16 rows of A and 16 columns of B at once (a tile of matrix
+  /// registers)
+  ByteMatrix,
   Bf16Matrix, ///< two bf16, likewise
   F16Matrix,  ///< two f16, likewise
 };
 
-/// How much of C is summed in registers at a time.
+/// The block of C that is summed in registers at once.
 struct RegisterBlock {
   int64_t rows;
   int64_t vectors; ///< side by side
 };
 
-/// The types of one product, and how many registers a block takes.
+/// The types of one product, and the register blocking.
 struct ProductPlan {
   mlir::Type a, b, c; ///< logical element types of the operands; C's storage type
   ProductUnit unit;
   mlir::Type packed; ///< of a lane of packed operands
   mlir::Type sum;    ///< of a lane of a register block
   int64_t lanes;     ///< of a vector of `sum`, and of `packed`
-  /// The blocks that code is made for: of each width the tallest first, the widest first.
+  /// The blocks that code is made for: the widest first, and of equal width the tallest first.
   llvm::ArrayRef<RegisterBlock> blocks;
   int64_t depth; ///< most lanes along the contracted axis per packed panel
   std::string suffix;
 
   /// Numbers along the contracted axis per lane.
   int64_t perLane() const;
-  /// Whether registers of matrices multiply. Their steps along the contracted axis are as long as a vector, so packed operands end in
-  /// zeros (`padRowsFunction`, `padPanelsFunction`).
+  /// Whether matrix registers multiply. Their steps along the contracted axis are as long as a
+  /// vector, so packed operands are padded with zeros (`padRowsFunction`, `padPanelsFunction`).
   bool usesMatrices() const { return unit >= ProductUnit::ByteMatrix; }
-  /// Whether numbers of A are packed 128 too large or too small, which gives them a sign or takes it: a `ByteQuad` has one of each.
-  /// The sums of a block begin with what that adds up to, which stands behind the last row of each packed panel of B (`startsFunction`).
+  /// Whether the bytes of A are packed with an offset of 128, which makes signed ones unsigned or
+  /// the reverse: a `ByteQuad` needs one operand of each kind. The sums of a block start with the
+  /// correction for that offset, which is stored behind the last row of each packed panel of B
+  /// (`startsFunction`).
   bool movesA() const;
-  /// Of the largest block.
+  /// Rows of the largest block.
   int64_t rows() const { return blocks.front().rows; }
   int64_t vectors() const { return blocks.front().vectors; }
   int64_t columns() const { return lanes * vectors(); }
-  /// Panels of packed B have room for so many rows: one more than are packed, since the same row of all panels is written at a time,
-  /// and lines that are a power of two apart share few places of a cache.
+  /// Rows that a panel of packed B has room for: one more than are packed. One row of all panels is
+  /// written at a time, and cache lines at a distance of a power of two would compete for few sets
+  /// of the cache.
   int64_t panelRows() const { return depth + 1; }
-  /// Rows of packed A are this far apart; odd in cache lines, so that rows do not collide.
+  /// The distance of rows of packed A in lanes: an odd number of cache lines, so that rows do not
+  /// compete for the same cache sets.
   int64_t pitch() const { return depth + lanes; }
 };
 
 ProductPlan makeProductPlan(mlir::Type a, mlir::Type b, mlir::Type c, const VectorUnit &unit);
 
-/// Adds a private function at the end of the module, once per name, and fills it with `body`, unless `Emit::bodies` wants it declared
-/// only. What `body` emits depends on the name, the types of the product and the vector unit alone.
+/// Adds a private function at the end of the module, once per name, and fills it by `body`, unless
+/// `Emit::bodies` wants only a declaration. What `body` emits must depend only on the name, the
+/// types of the product and the vector unit.
 mlir::func::FuncOp defineFunction(const Emit &e, const std::string &name,
                                   llvm::ArrayRef<mlir::Type> arguments,
                                   llvm::function_ref<void(const Emit &, mlir::ValueRange)> body);
@@ -71,7 +78,7 @@ mlir::Value minimum(const Emit &e, mlir::Value x, mlir::Value y);
 /// x / unit, rounded up.
 mlir::Value countOf(const Emit &e, mlir::Value x, int64_t unit);
 mlir::Value roundUpTo(const Emit &e, mlir::Value x, int64_t unit);
-/// Elements of a logical type as lanes of `to`, from memory. 0 lanes: one scalar.
+/// Loads elements of a logical type and converts them to lanes of type `to`. 0 lanes: one scalar.
 mlir::Value loadAs(const Emit &e, mlir::Type logical, mlir::Type to, mlir::Value pointer,
                    int64_t lanes, mlir::Value mask = {});
 
@@ -82,7 +89,8 @@ mlir::func::FuncOp packRowsFunction(const Emit &e, const ProductPlan &p);
 /// dst[n * columns() * panelRows()], row after row of it.
 mlir::func::FuncOp packPanelsFunction(const Emit &e, const ProductPlan &p);
 
-/// (from, width, c, rowStride, rows, columns, fresh): C = or += `rows` x `columns` sums, at `from`, whose rows are `width` apart.
+/// (from, width, c, rowStride, rows, columns, fresh): C = or += `rows` x `columns` sums that begin
+/// at `from`, in rows at a distance of `width`.
 mlir::func::FuncOp cornerFunction(const Emit &e, const ProductPlan &p);
 
 /// (a, b, c, rowStride, depth, rows, columns, fresh): C = or += A * B for at most `block.rows` rows and at most the columns of the
@@ -98,31 +106,36 @@ mlir::func::FuncOp dotsFunction(const Emit &e, const ProductPlan &p, mlir::Type 
 mlir::func::FuncOp combinationFunction(const Emit &e, const ProductPlan &p, mlir::Type matrix,
                                        mlir::Type vector);
 
-/// What four zeros of A are packed as where the plan moves numbers of A.
+/// The packed form of four zeros of A where the plan applies the offset of 128 (`movesA`).
 inline constexpr int64_t kMovedBytes = 0x80808080;
-/// (b, steps, width): writes behind the rows of packed panels of B with what sums begin, where the plan moves numbers of A.
+/// (b, steps, width): stores the initial sums behind the rows of packed panels of B, where the plan
+/// applies the offset of 128 (`movesA`).
 mlir::func::FuncOp startsFunction(const Emit &e, const ProductPlan &p);
 /// (a, height, steps) and (b, steps, width): write zeros behind the lanes of packed rows of A, or the rows of packed panels of B, up to
 /// the next multiple of a vector.
 mlir::func::FuncOp padRowsFunction(const Emit &e, const ProductPlan &p);
 mlir::func::FuncOp padPanelsFunction(const Emit &e, const ProductPlan &p);
-/// Writes what blocks read of packed panels of B besides B: `steps` rows of `width` lanes have been packed.
+/// Writes what blocks read from packed panels besides B (padding, initial sums), after `steps` rows
+/// of `width` lanes have been packed.
 void finishPanels(const Emit &e, const ProductPlan &p, mlir::Value b, mlir::Value steps,
                   mlir::Value width);
-/// As `blockFunction`, by registers of matrices, between `configureMatrices` and `releaseMatrices`.
+/// Like `blockFunction`, for matrix registers. It is called between `configureMatrices` and
+/// `releaseMatrices`.
 mlir::func::FuncOp matrixBlockFunction(const Emit &e, const ProductPlan &p, RegisterBlock block);
 void configureMatrices(const Emit &e);
 void releaseMatrices(const Emit &e);
-/// Whether a product of such lengths is one for registers of matrices, and the system lets this process use them.
+/// Whether a product of such lengths is worth using matrix registers, and the system lets this
+/// process use them.
 mlir::Value goesByMatrices(const Emit &e, mlir::Value m, mlir::Value n);
-/// The plan of the same product without registers of matrices.
+/// The plan of the same product without matrix registers.
 ProductPlan withoutMatrices(const ProductPlan &p, const VectorUnit &unit);
 
-/// x * y onto `sum`, lane by lane, as the plan's unit multiplies vectors; x is of A.
+/// x * y + `sum`, lane by lane, in the way that the plan's unit multiplies; x belongs to A, y to B.
 mlir::Value multiplyAdd(const Emit &e, const ProductPlan &p, mlir::Value x, mlir::Value y,
                         mlir::Value sum);
 
-/// Parts of equal size, multiples of `unit`, as few as there may be if none is larger than `most`, a multiple of it.
+/// The size of parts that divide `whole` evenly: a multiple of `unit`, at most `most` (a multiple
+/// of `unit`), in as few parts as possible.
 mlir::Value evenParts(const Emit &e, mlir::Value whole, int64_t most, int64_t unit);
 void forParts(const Emit &e, mlir::Value whole, mlir::Value part,
               llvm::function_ref<void(const Emit &, mlir::Value start, mlir::Value length)> body);
@@ -140,37 +153,42 @@ struct Operands {
   }
 };
 
-/// (context, a, aRow, aColumn, b, bRow, bColumn, c, cRow, m, n, k, fresh): a whole product, by the way that suits its lengths and strides.
+/// (context, a, aRow, aColumn, b, bRow, bColumn, c, cRow, m, n, k, fresh): a whole product. It
+/// selects the way that suits its lengths and strides at run time.
 mlir::func::FuncOp productFunction(const Emit &e, const ProductPlan &p);
 
-/// (context, rounds, count, c, cRow, m, n, fresh): the sum of a table of rounds, whose contents are gone behind it.
+/// (context, rounds, count, c, cRow, m, n, fresh): the sum of the products in a table of rounds.
+/// The table is overwritten.
 mlir::func::FuncOp sumFunction(const Emit &e, const ProductPlan &p);
 
-/// A part of C that packed operands give: where it begins, and how many rows, columns and lanes along the contracted axis there are.
+/// A tile of C that packed operands contribute to: where it begins, and its numbers of rows,
+/// columns and lanes along the contracted axis.
 struct PackedTile {
   mlir::Value a, b, c, cRow, height, width, steps, fresh;
 };
-/// C = or += A * B, block by block. `blocks` are those of the plan; panels of B are finished.
+/// C = or += A * B, block by block. `blocks` are the functions of the plan's blocks; the panels of
+/// B have passed `finishPanels`.
 void multiplyPacked(const Emit &e, const ProductPlan &p, llvm::ArrayRef<mlir::func::FuncOp> blocks,
                     const PackedTile &tile);
-/// How many rows of A and columns of B are packed at a time.
+/// How many rows of A and columns of B are packed at once.
 std::pair<mlir::Value, mlir::Value> packedAtATime(const Emit &e, const ProductPlan &p,
                                                   mlir::Value m, mlir::Value n);
 
-/// A way to compute a product, and when it may be taken.
+/// A way to compute a product, and the condition under which it applies.
 struct Way {
   mlir::Value condition;
   std::function<void(const Emit &)> emit;
 };
 
-/// Whether there is code that reads operands of such types where they lie.
+/// Whether there is code that reads operands of such types in place, without packing.
 bool mayGoDirectly(const Emit &e, const ProductPlan &p);
-/// Blocks that read A, and B if its rows are near each other, where they lie: for few columns, or few rows. `p` and `o` must outlive
-/// what is returned.
+/// Register blocks that read A in place, and B too if its rows are close to each other: for few
+/// columns or few rows. `p` and `o` must outlive the result.
 Way directWay(const Emit &e, const ProductPlan &p, const Operands &o);
-/// Whether there is code that streams B past a few rows of such types.
+/// Whether there is code for such types that streams B past a few rows of A.
 bool mayStream(const Emit &e, const ProductPlan &p);
-/// A few rows times a matrix that is read once, where it lies. `p` and `o` must outlive what is returned.
+/// A few rows of A times a matrix B that is read once, in place. `p` and `o` must outlive the
+/// result.
 Way streamWay(const Emit &e, const ProductPlan &p, const Operands &o);
 
 } // namespace ptl::cpu

@@ -1,5 +1,6 @@
-// Sums of products: C[m, n] = or += the sum over rounds r of A_r * B_r, as loops of the source add them up. All rounds together are one
-// contraction: C stays in registers through as many rounds as panels have room for.
+// Sums of products: C[m, n] = or += the sum over rounds r of A_r * B_r, as loops of the source add
+// them up. All rounds together are computed as one contraction: sums stay in registers over as many
+// rounds as fit the packed panels.
 #pragma once
 
 #include "codegen/cpu/microkernel.h"
@@ -19,7 +20,7 @@ struct ProductRound {
   ProductLines rows = {}, columns = {}; ///< of A, of B
 };
 
-/// Rounds in memory, in the order in which they are summed.
+/// A table of rounds in memory, in the order in which they are summed.
 class RoundTable {
 public:
   /// Of 64 bits, for one round.

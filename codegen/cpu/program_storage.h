@@ -10,12 +10,12 @@
 
 namespace ptl::cpu {
 
-/// Sets that attribute on the call that returns `address`, if a call does, for an array of that
-/// type, unless it is set.
+/// Sets that attribute on the call that returns `address`, for an array of that type. Does nothing
+/// if no call does, or if the attribute is already set.
 void recordBytes(mlir::Value address, mlir::Type array);
 
-/// The allocations of a program after `lowerToBlocks`, each from its allocation to its release.
-/// Empty where there is no program; nothing where the size of some array is not known.
+/// The allocations of a program after `lowerToBlocks`, each with its lifetime from allocation to
+/// release. Empty if the module has no program; nothing if the size of some array is unknown.
 std::optional<ir::ProgramStorage> storageOf(mlir::ModuleOp blocks);
 
 } // namespace ptl::cpu

@@ -7,9 +7,10 @@ namespace ptl::cpu {
 
 /// The `PtlElem` of a logical element type.
 int32_t elemCode(mlir::Type type);
-/// The address of a text that ends in a zero byte; equal texts are one constant.
+/// The address of a zero-terminated text; equal texts share one constant.
 mlir::Value textConstant(Lowering &l, llvm::StringRef text);
-/// A `PtlValue[n]` on the stack with the text, unless it is empty, and values of the source.
+/// A `PtlValue[n]` on the stack that holds the text, unless it is empty, and then the values of the
+/// source.
 mlir::Value valueArray(Lowering &l, llvm::StringRef text, mlir::ValueRange values);
 
 } // namespace ptl::cpu

@@ -1,14 +1,15 @@
-// Stores that one loop over elements does, because their values are computed from the same ones.
+// Stores that share one loop over elements, because their values are computed from the same
+// operands.
 #pragma once
 
 #include "codegen/cpu/lowering.h"
 
 namespace ptl::cpu {
 
-/// The stores that follow `first` in its block, itself included, whose values one loop may compute, where that spares memory for what
-/// several of them read; empty where it does not.
+/// The stores after `first` in its block, itself included, whose values one loop may compute, if
+/// that avoids materialising an operand that several of them read; otherwise empty.
 llvm::SmallVector<ir::StoreOp> storesOfOneLoop(Lowering &l, ir::StoreOp first);
-/// Lowers them.
+/// Lowers the stores of `storesOfOneLoop`.
 void lowerTogether(Lowering &l, llvm::ArrayRef<ir::StoreOp> stores);
 
 } // namespace ptl::cpu

@@ -1,4 +1,4 @@
-// Elements at a small constant distance, by loads and stores of whole vectors.
+// Elements at a small constant stride, accessed by loads and stores of whole vectors.
 #pragma once
 
 #include "codegen/cpu/memory.h"
@@ -7,14 +7,16 @@
 
 namespace ptl::cpu {
 
-/// The elements `pointer[lane * step]` of storage type `element`, whose number of lanes is at least 2. What lies between them is read
-/// as well, nothing before the first or behind the last. Nothing where a gather is as good: steps of 0 and 1, and of more than 4
-/// elements in either direction.
+/// The elements `pointer[lane * step]` of storage type `element`, for at least 2 lanes. The
+/// elements between them are read as well, but nothing before the first or behind the last. Nothing
+/// is returned where a gather is as fast: strides of 0 and 1, and of more than 4 in either
+/// direction.
 std::optional<mlir::Value> loadApart(const Emit &e, mlir::Value pointer, mlir::Type element,
                                      int64_t lanes, int64_t step);
 
-/// Stores the lanes of `value` at `pointer[lane * step]`, and touches nothing between. False, and nothing is emitted, where a scatter is as
-/// good: for such steps, and where the processor has no stores under masks for the element.
+/// Stores the lanes of `value` at `pointer[lane * step]`, and touches nothing in between. Returns
+/// false, and emits nothing, where a scatter is as fast: for strides as in `loadApart`, and where
+/// the processor has no masked stores for the element type.
 bool storeApart(const Emit &e, mlir::Value pointer, mlir::Value value, int64_t step);
 
 } // namespace ptl::cpu

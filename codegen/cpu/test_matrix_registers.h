@@ -1,6 +1,8 @@
-// Registers of matrices (AMX) in software, as their definition has them: for tests of code that uses them on processors without.
+// Matrix registers (AMX) emulated in software, following the definition of their instructions: for
+// tests on processors that lack them.
 //
-// Code that is made for a unit with `MatrixUnit::isEmulated` calls these functions in the place of the instructions.
+// Code that is compiled for a unit with `MatrixUnit::isEmulated` calls these functions instead of
+// the instructions.
 #pragma once
 
 #include <atomic>
@@ -13,7 +15,7 @@
 
 namespace ptl::cpu::testing {
 
-/// The registers of one thread. What an instruction would trap on ends the process.
+/// The registers of one thread. Where an instruction would trap, the process is aborted.
 struct MatrixRegisters {
   bool isConfigured = false;
   uint16_t width[8] = {}; ///< bytes of a row
@@ -24,7 +26,8 @@ struct MatrixRegisters {
     static thread_local MatrixRegisters registers;
     return registers;
   }
-  /// Products that all threads have computed, and whether registers are granted.
+  /// The number of products that all threads have computed, and whether the system grants the
+  /// registers.
   static inline std::atomic<int64_t> products = 0;
   static inline int32_t granted = 1;
 
@@ -85,7 +88,8 @@ struct MatrixRegisters {
       }
   }
   static float flushed(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? x * 0.0f : x; }
-  /// C += A * B of two short floats each: those of even places are added up apart from the others.
+  /// C += A * B of two short floats each. Elements at even places are summed separately from those
+  /// at odd places.
   template <float (*Widen)(uint16_t)> void multiplyFloats(int c, int a, int b) {
     requireProduct(c, a, b);
     auto at = [](const uint8_t *row, int number) {
@@ -111,7 +115,8 @@ inline float widenF16(uint16_t bits) { return static_cast<float>(std::bit_cast<_
 
 } // namespace ptl::cpu::testing
 
-// Compiled code finds these by their names, in the process or among the symbols that it is linked with.
+// Compiled code calls these functions by name, so they must be visible in the process or among the
+// symbols that it is linked with.
 #define PTL_EMULATED extern "C" __attribute__((used, visibility("default"))) inline
 PTL_EMULATED int32_t ptl_emulated_matrix_registers() {
   return ptl::cpu::testing::MatrixRegisters::granted;

@@ -11,7 +11,7 @@
 
 namespace ptl::cpu::testing {
 
-/// Scratch for code under test: one fixed block, given out like a stack.
+/// Scratch for the code under test: one fixed block, allocated like a stack.
 struct TestScratch {
   static constexpr int64_t Size = 64 << 20;
   char *memory = static_cast<char *>(std::aligned_alloc(64, Size));

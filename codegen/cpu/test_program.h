@@ -31,7 +31,8 @@ inline Array array(std::vector<int32_t> &data, std::vector<int64_t> shape) {
   return Array(PTL_I32, data.data(), std::move(shape));
 }
 
-/// Memory that ends where the next page traps, so that any access beyond its end is seen.
+/// Memory whose end is the end of a page, followed by an inaccessible page, so that any access
+/// beyond the end traps.
 class Guarded {
 public:
   explicit Guarded(size_t bytes) : size_((bytes + Page - 1) / Page * Page + Page) {
@@ -61,7 +62,7 @@ inline JitCode::Symbols runtimeSymbols() {
 #undef SYMBOL
 }
 
-/// This machine, or the processor that PTL_TEST_CPU names.
+/// The processor of this machine, or the one that PTL_TEST_CPU names.
 inline Processor testProcessor() {
   const char *name = std::getenv("PTL_TEST_CPU");
   return name ? Processor::named(name) : Processor::host();
@@ -89,7 +90,8 @@ inline std::string functionOf(const std::string &name, const std::string &op,
          "[N], gm>\n  return\n}\n";
 }
 
-/// What tile-level IR becomes; null, and the test fails, if the text is no module.
+/// Lowers tile-level IR given as text to blocks; if the text is not a module, returns null and
+/// fails the test.
 inline mlir::OwningOpRef<mlir::ModuleOp> blocksOf(const std::string &text) {
   auto &context = testContext();
   context.getOrLoadDialect<ptl::ir::PtlDialect>();

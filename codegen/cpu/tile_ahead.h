@@ -1,4 +1,4 @@
-// Tiles and rows are fetched from memory while others are computed.
+// Prefetches tiles and rows from memory while others are computed.
 //
 // A tile that is gone through several times, as the rows of a softmax, is read from memory by the first pass alone, while the passes
 // behind it only compute. So those of them that compute much, or all where vectors are wide, ask for the elements of the tile that is
@@ -9,21 +9,23 @@
 
 namespace ptl::cpu {
 
-/// Says where the elements of the next tile are, if `offsets` are those of a part of `base` that moves with the grid.
+/// Returns `View::ahead`, the distance to the next tile's elements, if `offsets` are those of a
+/// part of `base` that moves with the grid.
 mlir::Value aheadOf(Lowering &l, const View &base, mlir::ValueRange offsets);
 
-/// Begins a pass over the elements of values: what has been read so far has been read before.
+/// Begins a loop over the elements of values: what has been read so far counts as read before.
 void beginPass(Lowering &l, mlir::ValueRange values);
 
-/// What a row fetches of itself while several rows are read side by side: more streams than a processor keeps up with by itself.
+/// How far ahead a row is prefetched while several rows are read side by side, in bytes: the
+/// hardware prefetcher does not follow so many streams.
 inline constexpr int64_t kRowBytesAhead = 1024;
 
-/// Emits loads that fetch what comes later in their rows; `vector` is the number of the vector among those of one step, since each
-/// line is asked for once.
+/// Runs `emit`, whose loads prefetch later elements of their rows. `vector` is the number of the
+/// vector within one step; it serves to prefetch each cache line once.
 void fetchingRows(Lowering &l, size_t vector, llvm::function_ref<void()> emit);
 
-/// At a load of consecutive lanes from `pointer`: fetches what is as far in the next tile, if the pass is not the first
-/// one and computes much, or what comes later in the row.
+/// At a load of consecutive lanes from `pointer`, prefetches the same element of the next tile, if
+/// this loop is not the tile's first and computes much, or a later element of the row.
 void fetchAhead(Lowering &l, const View &view, mlir::Value pointer);
 
 } // namespace ptl::cpu

@@ -10,10 +10,11 @@
 
 namespace ptl::cpu {
 
-/// Registers every dialect that the target reads or makes, and their translations.
+/// Registers every dialect that the target reads or emits, and the translations to LLVM IR.
 void registerCpuDialects(mlir::DialectRegistry &registry);
 
-/// Rewrites `module` in place to the LLVM dialect. On failure MLIR's handler has the details.
+/// Rewrites `module` in place to the LLVM dialect. On failure MLIR's diagnostic handler has
+/// received the details.
 llvm::Error lowerToLlvmDialect(mlir::ModuleOp module);
 
 /// Translates a module of the LLVM dialect.

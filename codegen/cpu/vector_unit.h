@@ -1,20 +1,22 @@
-// What the vector registers of a processor are and can do, as far as the lowering chooses code by it.
+// The vector registers of a processor and those of its instructions by which the lowering chooses
+// code.
 #pragma once
 
 #include <cstdint>
 
 namespace ptl::cpu {
 
-/// Lines of the caches of all processors that have stores past them.
+/// The size of a cache line of every processor that has streamed stores.
 inline constexpr int64_t kLineBytes = 64;
 
-/// Registers of matrices, 16 rows of 64 bytes, and what they multiply onto matrices of 32 bits (AMX).
+/// Matrix registers of 16 rows of 64 bytes (AMX), and the element types that can be multiplied into
+/// sums of 32 bits.
 struct MatrixUnit {
-  bool bytes = false; ///< four bytes a time, each with or without a sign (`tdpbssd` and its like)
+  bool bytes = false; ///< four bytes at a time, each signed or unsigned (`tdpbssd` and the like)
   bool bf16 = false;  ///< pairs (`tdpbf16ps`)
   bool f16 = false;   ///< likewise (`tdpfp16ps`)
-  /// Functions stand for the instructions, so that their use can be tested where there are none: `ptl_emulated_NAME` for the intrinsic
-  /// `llvm.x86.NAME`, with its operands.
+  /// Calls of functions replace the instructions, so that their use can be tested on processors
+  /// that lack them: `ptl_emulated_NAME` for the intrinsic `llvm.x86.NAME`, with its operands.
   bool isEmulated = false;
 
   bool operator==(const MatrixUnit &) const = default;
@@ -26,11 +28,14 @@ struct VectorUnit {
   bool scalesByPowers = false;
   /// f32 += pairs of bf16 products (`vdpbf16ps` of AVX-512 BF16).
   bool bf16Pairs = false;
-  /// Of registers so wide, i32 += four products of a u8 and an i8 (`vpdpbusd` of VNNI); 0: of none.
+  /// The widest registers in bytes for which there is: i32 += four products of a u8 and an i8
+  /// (`vpdpbusd` of VNNI); 0 if there are none.
   int byteDotBytes = 0;
-  /// Of registers so wide, i32 += pairs of i16 products (`vpdpwssd` of VNNI); 0: of none.
+  /// The widest registers in bytes for which there is: i32 += two products of i16 (`vpdpwssd` of
+  /// VNNI); 0 if there are none.
   int i16DotBytes = 0;
-  /// Registers so wide are multiplied as pairs of i16 whose sums are i32 (`pmaddwd`); 0: none are.
+  /// The widest registers in bytes that can be multiplied as pairs of i16 whose sums are i32
+  /// (`pmaddwd`); 0 if there are none.
   int i16PairBytes = 0;
   MatrixUnit matrices;
 

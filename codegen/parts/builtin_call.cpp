@@ -14,7 +14,7 @@ reference::BuiltinCall builtinCallOf(const OpExpr &expr, ElemKind elem,
   size_t rank =
       call.operands.empty() || call.operands[0].isNone() ? 0 : call.operands[0].shape().size();
   for (int64_t axis : expr.axes)
-    // Negative axes count from the end; the operand of a part has as many axes as the whole.
+    // Negative axes count from the end; a part's block has as many axes as the whole array.
     call.axes.push_back(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
   if (expr.op->opClass == OpClass::Creation || expr.op->opClass == OpClass::Shape)
     call.shape = std::move(shape);

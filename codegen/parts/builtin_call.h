@@ -1,4 +1,5 @@
-// The call of a built-in that an operation of the checked tree is, on what one part has.
+// Translates an operation of the checked tree to a call of the reference executor's built-in, on
+// the operands that one part has.
 #pragma once
 
 #include "codegen/reference/builtin.h"
@@ -6,7 +7,7 @@
 
 namespace ptl::parts {
 
-/// `shape`: of the result on the part.
+/// `shape` is the shape of the result on the part.
 reference::BuiltinCall builtinCallOf(const OpExpr &expr, ElemKind elem,
                                      std::vector<reference::Value> operands,
                                      std::vector<int64_t> shape);
@@ -14,7 +15,7 @@ reference::BuiltinCall builtinCallOf(const OpExpr &expr, ElemKind elem,
 /// The call of a conversion of `from` to `elem`.
 reference::BuiltinCall conversionOf(const ConvertExpr &expr, ElemKind elem, reference::Value from);
 
-/// Whether a scalar that is a truth value, or an array of one, holds.
+/// The value of a boolean scalar, or of a boolean array without axes.
 bool isTrue(const reference::Value &value);
 
 } // namespace ptl::parts

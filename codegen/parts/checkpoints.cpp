@@ -14,7 +14,8 @@ using checkpoint::Manifest;
 using checkpoint::Variable;
 using movement::Box;
 
-// ---- What a program has ------------------------------------------------------------------------
+// // ---- The state of a program
+// --------------------------------------------------------------------
 
 static std::optional<int64_t> numberOf(Dim dim, const Sizes &sizes) {
   return evaluate(dim, [&](SymbolId symbol) -> std::optional<int64_t> {
@@ -40,7 +41,7 @@ std::optional<std::vector<Variable>> stateOf(const PlacedProgram &placed, const 
   return state;
 }
 
-/// Everything of a program that is a size and has a name.
+/// All sizes of a program that have a name: its dimensions and its parameters that are sizes.
 static std::map<std::string, SymbolId> sizeNames(const PlacedProgram &placed) {
   std::map<std::string, SymbolId> names;
   for (const DimParam &dim : placed.decl->dims)
@@ -69,7 +70,7 @@ Sizes sizesNamed(const PlacedProgram &placed, const std::map<std::string, int64_
 
 // ---- Whether it fits ---------------------------------------------------------------------------
 
-/// What differs between the state of a loop and that of a checkpoint.
+/// The difference between the state of a loop and that of a checkpoint; empty if they are equal.
 static std::string stateDiffers(const std::vector<Variable> &wanted,
                                 const std::vector<Variable> &saved) {
   for (const Variable &variable : wanted) {
@@ -86,7 +87,8 @@ static std::string stateDiffers(const std::vector<Variable> &wanted,
   return {};
 }
 
-/// Whether the loop comes to the iteration that a checkpoint goes on with, as far as its bounds are known.
+/// Why the loop never reaches the iteration that a checkpoint continues with, as far as its bounds
+/// are known; empty if it does.
 static std::string iterationDiffers(const PlacedLoop &loop, const Manifest &manifest,
                                     const Sizes &sizes) {
   std::optional<int64_t> lo = numberOf(loop.lo, sizes), step = numberOf(loop.step, sizes),
@@ -94,6 +96,7 @@ static std::string iterationDiffers(const PlacedLoop &loop, const Manifest &mani
   if (!lo || !step || *step < 1)
     return {};
   std::string at = "`" + manifest.loop + "` = " + std::to_string(manifest.next);
+  // A checkpoint is never written before the first iteration has ended.
   if (manifest.next <= *lo || (manifest.next - *lo) % *step != 0)
     return "it goes on with " + at + ", which the loop does not come to";
   if (hi && manifest.next - *step >= *hi)
@@ -134,7 +137,8 @@ static std::string fileName(uint32_t part) {
   return "part-" + std::to_string(part) + ".safetensors";
 }
 
-/// Parts that have the same box share it: each saves a block of its first axis.
+/// Parts that hold the same box share its saving: each saves a block of the box along its first
+/// axis.
 void LoopCheckpoints::addPieces(size_t variable) {
   const Placement &placement = placed_.values[loop_.first + variable].placement;
   std::map<std::string, std::vector<uint32_t>> holders;
@@ -150,7 +154,7 @@ void LoopCheckpoints::addPieces(size_t variable) {
       if (!box.empty()) {
         movement::Interval block = movement::blockOf(
             box[0].length(), static_cast<int64_t>(parts.size()), static_cast<int64_t>(i));
-        // Each of them writes a part of what all of them have, so that together they write it once.
+        // Each part writes a block of what all of them hold, so that together they write it once.
         box[0] = {box[0].begin + block.begin, box[0].begin + block.end};
       }
       if (movement::elementCount(box) > 0)
@@ -161,7 +165,7 @@ void LoopCheckpoints::addPieces(size_t variable) {
 // ---- Between parts -----------------------------------------------------------------------------
 
 namespace {
-/// A part that is waited for sends nothing.
+/// Thrown when a part that is waited for sends nothing within the time limit.
 struct NothingCame {
   uint32_t part;
 };
@@ -176,6 +180,7 @@ static std::vector<uint8_t> padded(const std::string &text) {
 }
 
 static std::string received(movement::Port &port, uint32_t part) {
+  // Messages of parts have one length, because a receiver must know it in advance.
   std::vector<uint8_t> bytes(kMostText);
   if (!port.receive(part, bytes))
     throw NothingCame{part};
@@ -201,17 +206,18 @@ std::vector<std::string> LoopCheckpoints::heard(const std::string &mine) {
 
 // ---- From where to go on -----------------------------------------------------------------------
 
-// What the first part says: `fails WHY`, `begins`, `tries NEXT`, `takes`.
+// What the first part tells the others: `fails WHY`, `begins`, `tries NEXT` or `takes`.
 static constexpr std::string_view kFails = "fails ", kTries = "tries ", kBegins = "begins",
                                   kTakes = "takes";
 
 std::string LoopCheckpoints::firstWord(std::string &token) {
   std::string why;
+  // Two runs on one folder would remove each other's unfinished files.
   lock_ = checkpoint::FolderLock::take(folder_, why);
   if (!lock_)
     return std::string(kFails) + why;
   checkpoint::removeUnfinished(folder_);
-  // The token tells files of this run from those that a killed one has left.
+  // The token distinguishes files of this run from those that a killed run left behind.
   token = std::to_string(std::chrono::system_clock::now().time_since_epoch().count()) + "-" +
           std::to_string(::getpid());
   if (why = checkpoint::writeFile(folder_ + "/.run", token); !why.empty())
@@ -236,7 +242,7 @@ std::string LoopCheckpoints::nextWord() {
   return std::string(kFails) + "no checkpoint in `" + folder_ + "` is whole";
 }
 
-/// What is wrong with this part's share of a checkpoint.
+/// What is wrong with this part's share of a checkpoint; empty if it can be used.
 std::string LoopCheckpoints::verdict(const std::string &name) {
   std::string why;
   fromFolder_ = folder_ + "/" + name;
@@ -247,7 +253,8 @@ std::string LoopCheckpoints::verdict(const std::string &name) {
   return checkpoint::verify(fromFolder_, from_, own_ ? own_->part : 0, own_ ? grid_.count() : 1);
 }
 
-/// Makes what saves; the reason if this part has not the same folder as the first.
+/// Creates the saver. Returns why this part does not see the same folder as the first one; else
+/// empty.
 std::string LoopCheckpoints::seesFolder(const std::string &token) {
   std::string text, name = folder_ + "/.run";
   if (!isFirst() && (!checkpoint::readFile(name, text).empty() || text != token))
@@ -273,8 +280,9 @@ std::optional<int64_t> LoopCheckpoints::begin(std::string &why, bool &isShared) 
     addPieces(variable);
   try {
     std::string token, word = isFirst() ? firstWord(token) : std::string();
-    // The first part proposes a checkpoint, all say whether they can read their part of it, and the
-    // first one either takes it or proposes the one before. So all go on from the same one.
+    // The first part proposes a checkpoint, every part says whether it can read its share of it,
+    // and the first part takes it or proposes the previous one. So all parts continue from the
+    // same checkpoint.
     for (word = told(word); word.starts_with(kTries); word = told(word)) {
       std::string name = checkpoint::nameOf(std::stoll(word.substr(kTries.size())));
       for (const std::string &wrong : heard(verdict(name)))
@@ -284,6 +292,7 @@ std::optional<int64_t> LoopCheckpoints::begin(std::string &why, bool &isShared) 
         }
       if (!isFirst())
         continue;
+      // A rejected proposal was cleared above.
       tried_ += word.empty();
       word = word.empty() ? nextWord() : std::string(kTakes);
     }
@@ -305,6 +314,7 @@ std::optional<int64_t> LoopCheckpoints::begin(std::string &why, bool &isShared) 
     why = "the run cannot resume from `" + fromFolder_ + "`: " + why;
     return std::nullopt;
   }
+  // Only the first part moves damaged checkpoints away, and only when a good one was found.
   for (size_t damaged = 0; isFirst() && damaged < tried_; ++damaged)
     checkpoint::putAside(folder_, candidates_[damaged]);
   return from_.next;
@@ -328,6 +338,7 @@ void LoopCheckpoints::save(int64_t next, const ValueAt &valueAt, std::string &wh
   snapshot.manifest = plan_;
   snapshot.manifest.next = next;
   for (uint32_t part = 0; part < grid_.count(); ++part) {
+    // In a process of its own a part has only its own values.
     if (own_ && own_->part != part)
       continue;
     checkpoint::FileContents &file = snapshot.files.emplace_back();

@@ -11,7 +11,7 @@ namespace ptl::parts {
 std::optional<double> diskSeconds(const movement::Fabric &fabric,
                                   const std::vector<uint32_t> &chips,
                                   const std::vector<int64_t> &bytes) {
-  uint32_t sharing = 1; // chips that have one disk
+  uint32_t sharing = 1; // chips that share one disk
   for (const movement::FabricLevel &level : fabric.levels) {
     sharing *= level.count;
     if (level.diskRate <= 0)
@@ -22,6 +22,7 @@ std::optional<double> diskSeconds(const movement::Fabric &fabric,
     double most = 0;
     for (const auto &[disk, sum] : ofDisks)
       most = std::max(most, sum);
+    // Levels go from the inside out: the innermost one with a disk says how many chips share one.
     return most > 0 ? level.diskLatency + most / level.diskRate : 0;
   }
   return std::nullopt;
@@ -36,6 +37,8 @@ std::vector<int64_t> savedBytes(const Grid &grid, const Placement &placement,
   std::vector<int64_t> bytes(grid.count());
   for (uint32_t part = 0; part < grid.count(); ++part)
     if (boxes[part]) {
+      // Parts with the same box share its saving, each a block of the box (`addPieces` of
+      // checkpoints.cpp).
       int64_t owners = std::ranges::count(boxes, boxes[part]);
       bytes[part] = (movement::elementCount(*boxes[part]) * elementBytes + owners - 1) / owners;
     }
@@ -49,7 +52,8 @@ double SavedRounds::adds() const {
   double round = loop / static_cast<double>(rounds);
   double between = round * static_cast<double>(every);
   double behind = round * static_cast<double>(rounds - times * every);
-  // Each checkpoint but the first may find the one before still being saved.
+  // Each checkpoint but the first waits until the previous one has been saved, for as long as the
+  // rounds between them do not hide it; the end of the run waits for the last one.
   return static_cast<double>(times - 1) * std::max(0.0, save - between) +
          std::max(0.0, save - behind);
 }

@@ -5,21 +5,24 @@
 
 namespace ptl::parts {
 
-/// Seconds until all parts have written or read so many bytes, beginning together: those whose chips share a
-/// disk share its rate. Nothing where the machine says nothing of disks. `chips`: of the fabric, per part.
+/// Seconds until all parts have written or read their bytes, if all begin together: parts whose
+/// chips share a disk share its bandwidth. Nothing if the machine file describes no disks. `chips`
+/// gives the chip of the fabric for each part.
 std::optional<double> diskSeconds(const movement::Fabric &fabric,
                                   const std::vector<uint32_t> &chips,
                                   const std::vector<int64_t> &bytes);
 
-/// What each part writes of a value in a checkpoint: parts that have the same box write a share of it each.
+/// The bytes that each part writes of a value in a checkpoint: parts that have the same box write
+/// equal shares of it.
 std::vector<int64_t> savedBytes(const Grid &grid, const Placement &placement,
                                 const std::vector<int64_t> &shape, int64_t elementBytes);
 
-/// Seconds that saving adds to a loop of equal rounds. Checkpoints are saved while the loop goes on; the next one
-/// waits for the one before, and the end of the loop for the last one.
+/// The seconds that checkpoints add to a loop of equal rounds. A checkpoint is saved while the loop
+/// continues; the next checkpoint waits for the previous one, and the end of the loop waits for the
+/// last.
 struct SavedRounds {
   int64_t rounds = 0, every = 1;
-  double loop = 0; ///< seconds of all rounds without saving
+  double loop = 0; ///< seconds of all rounds without checkpoints
   double save = 0; ///< of one checkpoint
   int64_t saves() const { return rounds / every; }
   double adds() const;

@@ -1,4 +1,4 @@
-// The elements of values, as movements see them: dense and in row-major order.
+// The elements of values in the form that movements use: dense and in row-major order.
 #pragma once
 
 #include "codegen/reference/value.h"
@@ -15,11 +15,11 @@ std::vector<Scalar> elementsOf(const reference::Value &value);
 reference::Value valueOfElements(ElemKind elem, std::vector<int64_t> shape,
                                  const std::vector<Scalar> &elements);
 
-/// What lies in `box` of a value that holds the elements of `within`.
+/// The elements in `box` of a value of which `value` holds the elements in `within`.
 reference::Value sliceOf(const reference::Value &value, const movement::Box &within,
                          const movement::Box &box);
 
-/// The elements in memory, as files and messages have them.
+/// The elements in their storage format, as files and messages hold them.
 std::vector<uint8_t> bytesOf(const reference::Value &value);
 reference::Value valueOfBytes(ElemKind elem, std::vector<int64_t> shape, const uint8_t *bytes);
 

@@ -9,7 +9,7 @@ namespace ptl::parts {
 
 namespace {
 
-/// Ranks of a group as the parts that they are.
+/// A port on which the ranks of a group are the parts of the whole grid.
 class GroupPort : public movement::Port {
 public:
   GroupPort(const GroupMove &group, movement::Port &port) : group_(group), port_(port) {}
@@ -53,7 +53,7 @@ OwnResult exchangeAsRank(const GroupMove &group, const OwnPart &own, size_t elem
 std::vector<Bytes> exchangeTogether(const GroupMove &group, size_t elementBytes,
                                     const std::vector<Bytes> &sources, uint64_t seed,
                                     std::string &why) {
-  // No element has more than eight bytes.
+  // An element has at most eight bytes, so one word holds it: data is moved, never computed with.
   std::vector<std::vector<uint64_t>> elements;
   for (const Bytes &source : sources) {
     std::vector<uint64_t> &each = elements.emplace_back(source.size() / elementBytes);

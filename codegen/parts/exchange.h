@@ -1,4 +1,4 @@
-// Carries out the steps of a group of parts: of all together in one process, or of one rank by itself.
+// Executes the steps of a group of parts: all parts together in one process, or one rank alone.
 #pragma once
 
 #include "codegen/parts/checkpoints.h"
@@ -9,8 +9,8 @@ namespace ptl::parts {
 
 using Bytes = std::vector<uint8_t>;
 
-/// The result of the steps of a part, from the dense bytes of what it has; or the part that sent nothing for too
-/// long.
+/// The result of one part's steps, computed from the dense bytes of what it has; or the part from
+/// which no message arrived within the time limit.
 struct OwnResult {
   Bytes bytes;
   std::optional<uint32_t> silent;
@@ -18,7 +18,8 @@ struct OwnResult {
 OwnResult exchangeAsRank(const GroupMove &group, const OwnPart &own, size_t elementBytes,
                          std::span<const uint8_t> source, const movement::CombineBytes &combine);
 
-/// The results of all parts of a group, by rank, for a list that adds nothing. `why`: the list does not hold together.
+/// The results of all parts of a group, by rank, for steps that only copy. If the list of steps is
+/// inconsistent, `why` has the reason.
 std::vector<Bytes> exchangeTogether(const GroupMove &group, size_t elementBytes,
                                     const std::vector<Bytes> &sources, uint64_t seed,
                                     std::string &why);

@@ -51,7 +51,7 @@ std::vector<uint32_t> chipsOf(const std::vector<PlacedLevel> &levels, const Grid
       why = "there are " + std::to_string(level.count) + " " + level.name +
             "s in each part of the next level, not " + std::to_string(count);
     for (uint32_t part = 0; part < grid.count(); ++part) {
-      uint32_t number = 0; // Of the axes of a mesh, the last one counts fastest.
+      uint32_t number = 0; // Of a mesh's axes the last one varies fastest.
       for (size_t i = 0; i < levels.size(); ++i)
         if (levels[i].machineLevel == level.name)
           number = number * grid.count(i) + grid.coordinate(part, i);

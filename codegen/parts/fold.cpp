@@ -21,8 +21,8 @@ Scalar folded(Fold fold, ElemKind elem, Scalar left, Scalar right) {
   return roundScalar(reference::foldStep(foldOp(fold), elem, left, right), elem);
 }
 
-/// The sums that most programs move, as fast as they are read: a sum of two numbers does not depend
-/// on which comes first, and is rounded once as `folded` does.
+/// Sums of the two most common element types, at memory speed. Addition of two numbers is
+/// commutative, so `fromFirst` makes no difference, and it is rounded once, as in `folded`.
 template <typename T> static void addAll(uint8_t *to, const uint8_t *from, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     T mine, theirs;
@@ -49,20 +49,21 @@ void foldAll(Fold fold, ElemKind elem, uint8_t *to, const uint8_t *from, int64_t
 
 reference::RefArray identityOfSums(ElemKind elem, std::vector<int64_t> shape) {
   reference::RefArray zeros = reference::zeroArray(elem, std::move(shape));
+  // -0.0 is the identity element of sums: 0.0 would turn a sum of -0.0 into 0.0.
   std::fill(zeros.floats.begin(), zeros.floats.end(), -0.0);
   return zeros;
 }
 
-/// Adds the summands of a partial value: over each level in the order of movements, so that the first parts have sums and the
-/// others nothing.
+/// Adds the summands of a partial value over each level, the innermost one first, as movements do.
+/// Afterwards the first part of each level has the sum and the others have none.
 static std::vector<Value> foldedParts(const Grid &grid, const PlacedValue &value,
                                       const std::vector<int64_t> &shape, std::vector<Value> parts) {
   for (size_t level = value.placement.size(); level-- > 0;) {
     const LevelPlacement &at = value.placement[level];
     if (!at.isPartial())
       continue;
-    // Neighbours first, then pairs of neighbours, the lower part to the left: the one order of sums
-    // over parts, on which equal bits of all runs rest.
+    // Neighbours first, then pairs of neighbours, with the lower part as the left operand: the one
+    // order of sums over parts, on which the equality of all runs' bits rests.
     for (uint32_t distance = 1; distance < grid.count(level); distance *= 2)
       for (uint32_t part = 0; part < grid.count(); ++part) {
         uint32_t left = grid.coordinate(part, level);
@@ -102,7 +103,7 @@ Value wholeOf(const Grid &grid, const PlacedValue &value, std::vector<int64_t> s
     movement::forEachRow(
         whole, grid.boxOf(value.placement, shape, part), [&](int64_t offset, int64_t length) {
           for (auto i = static_cast<size_t>(offset); length-- > 0; ++i, ++next) {
-            // An element that several parts have has to be the same on all of them, bit by bit.
+            // An element that several parts hold must be the same on all of them, bit for bit.
             if (writers[i] == grid.count()) {
               writers[i] = part;
               elements[i] = have[next];

@@ -57,7 +57,7 @@ bool Grid::holds(const Placement &placement, uint32_t part) const {
   return true;
 }
 
-/// The block that a coordinate has of an axis that was moved round.
+/// The block of an axis that a coordinate holds after the blocks were rotated by `turn`.
 static int64_t blockNumber(const LevelPlacement &at, uint32_t count, uint32_t coordinate) {
   int64_t block = (static_cast<int64_t>(coordinate) - at.turn) % count;
   return block < 0 ? block + count : block;
@@ -74,16 +74,17 @@ Box Grid::boxOf(const Placement &placement, std::vector<int64_t> shape, uint32_t
                                        blockNumber(at, counts_[level], coordinate(part, level)));
     axis = {axis.begin + block.begin, axis.begin + block.end};
   }
+  // Levels cut an axis one after the other: each cuts the block that the levels before it left.
   return box;
 }
 
 // ---- Machines ----------------------------------------------------------------------------------
 
-/// How many parts the axes of one level of the machine have, of which one may be open.
+/// Fills in how many parts the axes of one machine level have; at most one of them may be open.
 static std::string fillCounts(const std::vector<PlacedLevel> &levels, const std::string &machine,
                               uint32_t total, std::vector<uint32_t> &counts) {
-  // Several axes of a mesh may lie over one level of the machine: their counts multiply to the
-  // count of that level, and one of them at most may be open.
+  // Several axes of a mesh may lie over one level of the machine: the product of their counts is
+  // the count of that level, and at most one of them may be open.
   uint64_t fixed = 1;
   bool isOpen = false;
   for (const PlacedLevel &level : levels)
@@ -148,19 +149,20 @@ movement::Kind kindOf(MovementId id) {
   __builtin_unreachable();
 }
 
-/// Makes the groups of one movement.
+/// Makes the groups of parts of one movement.
 class GroupMaker {
 public:
   GroupMaker(const Grid &grid, const PlacedValue &move, const Placement &from,
              std::vector<int64_t> shape, const StepsFor &stepsFor)
       : grid_(grid), move_(move), from_(from), shape_(std::move(shape)), stepsFor_(stepsFor) {
-    // An array without axes has one element on who holds it, which a box without axes cannot leave out.
+    // A box without axes always has one element, so it could not say that a part holds nothing.
     if (shape_.empty())
       shape_ = {1};
   }
 
   std::vector<GroupMove> run() {
     std::vector<GroupMove> groups;
+    // A reshard may move data between any parts, so all of them are one group.
     if (move_.movement->takes == MovementTakes::Axes) {
       std::vector<uint32_t> all;
       for (uint32_t part = 0; part < grid_.count(); ++part)
@@ -169,13 +171,14 @@ public:
       return groups;
     }
     for (uint32_t part = 0; part < grid_.count(); ++part)
+      // One group for each part that has coordinate 0 at the level of the movement.
       if (grid_.coordinate(part, move_.level) == 0 && isHeld(part))
         groups.push_back(group(part));
     return groups;
   }
 
 private:
-  /// Whether the group of a part has what is moved.
+  /// Whether the group of a part holds the array that is moved.
   bool isHeld(uint32_t part) const {
     Placement elsewhere = from_;
     elsewhere[move_.level] = {};
@@ -185,7 +188,7 @@ private:
   GroupMove group(uint32_t first) {
     uint32_t count = grid_.count(move_.level);
     std::vector<uint32_t> parts;
-    // Blocks that were moved round keep their numbers as ranks.
+    // After a rotation the ranks follow the numbers of the blocks, not the coordinates.
     int64_t turn = from_[move_.level].turn % count;
     for (uint32_t rank = 0; rank < count; ++rank)
       parts.push_back(grid_.withCoordinate(first, move_.level,
@@ -210,7 +213,7 @@ private:
     return {std::move(parts), std::move(list)};
   }
 
-  /// What each has before and afterwards is all that counts.
+  /// The steps follow from the boxes that each part holds before and after the movement.
   GroupMove boxes(std::vector<uint32_t> parts) {
     movement::Request request;
     request.kind = movement::Kind::Boxes;

@@ -1,5 +1,5 @@
-// The parts of a program's levels: their numbers, what each has of a value, and which of them move
-// things with each other.
+// The parts of a program's levels: their numbers, each part's block of a value, and the groups of
+// parts that exchange data.
 #pragma once
 
 #include "frontend/sema/placement/placement.h"
@@ -12,10 +12,11 @@
 
 namespace ptl::parts {
 
-/// How many parts there are of each level of the machine: `host=2,chip=4`.
+/// The number of parts at each level of the machine: `host=2,chip=4`.
 using MachineShape = std::map<std::string, uint32_t, std::less<>>;
 
-/// All parts, the innermost level counting fastest: part 5 of 2 hosts with 4 chips is host 1, chip 1.
+/// All parts, numbered in row-major order: the innermost level varies fastest. Part 5 of 2 hosts
+/// with 4 chips is host 1, chip 1.
 class Grid {
 public:
   Grid(const std::vector<PlacedLevel> &levels, std::vector<uint32_t> counts)
@@ -24,17 +25,19 @@ public:
   uint32_t count() const;
   uint32_t count(size_t level) const { return counts_[level]; }
   uint32_t coordinate(uint32_t part, size_t level) const;
-  /// The part whose coordinate over `level` is another, all others the same.
+  /// The part that differs in its coordinate over `level` only.
   uint32_t withCoordinate(uint32_t part, size_t level, uint32_t coordinate) const;
   /// `host 1, chip 1`
   std::string name(uint32_t part) const;
 
-  /// How many of some parts, those that follow each other, differ in their innermost level only; 0 if all do.
+  /// The length of runs of consecutive parts in the list that differ in their innermost level only;
+  /// 0 if that holds for the whole list.
   uint32_t together(const std::vector<uint32_t> &parts) const;
 
-  /// Whether a part has something of a value.
+  /// Whether a part has a block of a value.
   bool holds(const Placement &placement, uint32_t part) const;
-  /// What a part has of a value, in coordinates of the whole; of what it does not hold, what it would.
+  /// The box of a value that a part has, in coordinates of the whole value. For a part that does
+  /// not hold the value, the box that it would have.
   movement::Box boxOf(const Placement &placement, std::vector<int64_t> shape, uint32_t part) const;
 
 private:
@@ -44,23 +47,25 @@ private:
   std::vector<uint32_t> counts_;
 };
 
-/// How many parts each level of a program has on a machine; `why` says what does not fit.
+/// The number of parts at each level of a program on a machine. If the levels do not fit, `why` has
+/// the reason.
 std::vector<uint32_t> countsOn(const std::vector<PlacedLevel> &levels, const MachineShape &shape,
                                std::string &why);
 
-/// The parts that move something with each other, and their steps: rank `i` of the list is
-/// `parts[i]`. Boxes count from the first element that the group has.
+/// Parts that exchange data with each other, and their steps: rank `i` of the list is `parts[i]`.
+/// Boxes are relative to the first element that the group has.
 struct GroupMove {
   std::vector<uint32_t> parts;
   movement::StepList list;
 };
 
-/// Chooses the steps of a request that these parts have.
+/// Chooses the steps of a request among these parts.
 using StepsFor = std::function<movement::StepList(const movement::Request &,
                                                   const std::vector<uint32_t> &parts)>;
 
-/// The groups of a movement of a value with `shape`, from a placement to another. Groups that have
-/// nothing are left out. Without `stepsFor` the steps are those of the least time through ports.
+/// The groups of a movement of a value with `shape` from one placement to another. Groups that have
+/// none of the value are left out. Without `stepsFor` the steps are those that take the least time
+/// at the ports.
 std::vector<GroupMove> groupsOf(const Grid &grid, const PlacedValue &move, const Placement &from,
                                 const std::vector<int64_t> &shape, const StepsFor &stepsFor = {});
 

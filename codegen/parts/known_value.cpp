@@ -24,6 +24,7 @@ public:
 private:
   std::optional<Value> made(ValueId id) {
     const PlacedValue &value = placed_.values[id];
+    // Data is never known before the run, and a size is a scalar.
     if (!value.shape.empty())
       return std::nullopt;
     switch (value.kind) {

@@ -1,12 +1,13 @@
-// Scalars of a program on parts that are known from its sizes, for its time.
+// Scalars of a program on parts whose values follow from its sizes; the estimate of its time needs
+// them.
 #pragma once
 
 #include "codegen/parts/time_parts.h"
 
 namespace ptl::parts {
 
-/// Whether a truth value holds that is computed from sizes, scalar parameters of type `int` and the variables of the loops
-/// around it. Nothing where data decide.
+/// The value of a condition that is computed from sizes, scalar parameters of type `int` and the
+/// variables of enclosing loops. Nothing if it depends on data.
 std::optional<bool> knownTruth(const TimeQuestion &question, const LoopNumbers &loops, ValueId id);
 
 } // namespace ptl::parts

@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kCountBytes = kRowCountBytes;
 
-/// What each rank tells the others: how many of its choices name each expert.
+/// The movement by which each rank tells all others how many of its choices name each expert.
 movement::Request countsRequest(uint32_t ranks, int64_t experts) {
   movement::Request request;
   request.kind = movement::Kind::AllGather;
@@ -24,14 +24,14 @@ movement::Request countsRequest(uint32_t ranks, int64_t experts) {
   return request;
 }
 
-/// What the call says of how rows move, and what the parts do.
+/// Adds to a request the algorithm that the call names, and how near the parts are to each other.
 void addWay(movement::Request &rows, const Grid &grid, const PlacedValue &move,
             const std::vector<uint32_t> &parts) {
   rows.together = grid.together(parts);
   rows.wanted = movement::algorithmNamed(move.how);
 }
 
-/// The movement of one program, as its operands and shapes say.
+/// A movement of rows, as its operands and shapes describe it.
 struct RowsShape {
   RowsShape(const PlacedProgram &placed, ValueId id,
             const std::function<std::vector<int64_t>(const PlacedValue &)> &wholeShape)
@@ -46,7 +46,7 @@ struct RowsShape {
   const PlacedValue &move;
   bool isBack;
   ValueId source, choices;
-  const PlacedValue &byExpert, &choicesOf; ///< what lies by experts, and what names them
+  const PlacedValue &byExpert, &choicesOf; ///< the array by experts, and the choices
   int64_t experts = 0, cap = 0;
 };
 
@@ -70,7 +70,7 @@ private:
     return shapeOfBox(run_.grid.boxOf(value.placement, run_.wholeShape(value), part));
   }
 
-  /// What the choices of a part name; -1 for nothing.
+  /// The experts that the choices of a part name; -1 for no expert.
   Choices choicesAt(uint32_t part) const {
     Choices choices;
     int64_t row = 0;
@@ -85,7 +85,8 @@ private:
     return choices;
   }
 
-  /// What every rank knows of all when each has told how many rows it has for each expert.
+  /// The routes of the group as each rank knows them, after every rank told all others how many
+  /// rows it has for each expert.
   std::vector<RowRoutes> routes() {
     std::vector<Bytes> counts(parts_.size());
     std::vector<Interval> experts;
@@ -95,7 +96,7 @@ private:
       if (!run_.isHere(parts_[rank]))
         continue;
       std::vector<int64_t> own(static_cast<size_t>(shape_.experts));
-      // A choice below 0 is none: the row goes nowhere.
+      // A choice below 0 names no expert: the row is not sent.
       for (int64_t choice : choices_[rank])
         if (choice >= 0)
           ++own[static_cast<size_t>(choice)];
@@ -118,7 +119,7 @@ private:
     return routes;
   }
 
-  /// Rows of `columns` elements: row `i` of the result is row `from[i]`, or zeros.
+  /// Row `i` of the result is row `from[i]` of `rows`, or zeros. A row has `columns` elements.
   Bytes picked(const Bytes &rows, const std::vector<int64_t> &from, int64_t columns) const {
     size_t row = static_cast<size_t>(columns) * size_;
     Bytes result(from.size() * row);
@@ -128,7 +129,7 @@ private:
     return result;
   }
 
-  /// The reverse: row `i` comes to be row `to[i]` of `count`.
+  /// The reverse of `picked`: row `i` becomes row `to[i]` of a result of `count` rows.
   Bytes placed(const Bytes &rows, const std::vector<int64_t> &to, size_t count,
                int64_t columns) const {
     size_t row = static_cast<size_t>(columns) * size_;
@@ -151,8 +152,8 @@ private:
     for (uint32_t rank = 0; rank < parts_.size(); ++rank) {
       if (!run_.isHere(parts_[rank]))
         continue;
-      // All ranks know all counts, so all of them stop alike instead of waiting for one that has
-      // stopped.
+      // All ranks know all counts, so all of them stop with the same message instead of waiting for
+      // one that has stopped.
       if (auto [expert, rows] = routes[rank].overfull(shape_.cap); expert >= 0)
         run_.stop("expert " + std::to_string(expert) + " gets " + std::to_string(rows) +
                   " rows, and has room for " + std::to_string(shape_.cap));
@@ -174,6 +175,7 @@ private:
       return picked(bytesOf(have), routes.placesBetween(rank, shape_.cap), columns);
     std::vector<int64_t> rows = routes.choicesBetween(rank, choices_[rank]);
     int64_t perRow = shapeAt(shape_.choicesOf, parts_[rank])[1];
+    // A row goes out once per choice; the choices of row `r` are `r * perRow` and those behind it.
     for (int64_t &row : rows)
       row = row == RowRoutes::kNoRow ? row : row / perRow;
     return picked(bytesOf(have), rows, columns);
@@ -191,7 +193,7 @@ private:
     return valueOfBytes(shape_.move.elem, shape, rows.data());
   }
 
-  /// The choices of each row by their weights: what `combine` of `std.experts` does.
+  /// The weighted sum of the choices of each row, as `combine` of `std.experts` computes it.
   Value summed(uint32_t rank, const Bytes &rows, int64_t columns) const {
     uint32_t part = parts_[rank];
     ElemKind elem = shape_.move.elem;
@@ -203,7 +205,7 @@ private:
     times.operands = {valueOfBytes(elem, {shape[0], shape[1], columns}, rows.data()),
                       valueOfBytes(elem, {shape[0], shape[1], 1}, bytesOf(weights).data())};
     Value product = run_.evaluate(times, part);
-    // A choice of nothing adds nothing, whatever its weight.
+    // A choice of no expert adds zeros, whatever its weight is: not even a NaN of it counts.
     Bytes weighted = bytesOf(product);
     size_t row = static_cast<size_t>(columns) * size_;
     for (size_t i = 0; i < choices_[rank].size(); ++i)
@@ -211,6 +213,7 @@ private:
         std::fill_n(weighted.begin() + static_cast<ptrdiff_t>(i * row), row, uint8_t(0));
     reference::BuiltinCall sum;
     sum.op = OpId::ReduceSum;
+    // The sum accumulates in the type for sums of `elem` and is rounded once.
     sum.elem = accOf(elem);
     sum.axes = {1};
     sum.operands = {valueOfBytes(elem, {shape[0], shape[1], columns}, weighted.data())};
@@ -244,7 +247,8 @@ EvenRows evenRowsOf(const Grid &grid, const PlacedProgram &placed, ValueId id,
        groupsOver(grid, shape.move.over, placed.values[shape.source].placement)) {
     std::vector<Interval> experts;
     std::vector<std::vector<int64_t>> counts;
-    // Experts take turns, through the choices of all parts; what has no room is left out everywhere.
+    // How the data chooses experts is not known, so the choices of all parts are taken to be spread
+    // evenly; choices that no expert has room for are dropped.
     int64_t turn = 0, most = shape.experts * shape.cap / static_cast<int64_t>(parts.size());
     for (uint32_t part : parts) {
       experts.push_back(grid.boxOf(shape.byExpert.placement, wholeShape(shape.byExpert), part)[0]);

@@ -31,14 +31,14 @@ std::vector<int64_t> shapeOf(const TimeQuestion &question, const LoopNumbers &lo
 
 namespace {
 
-/// The steps of movements, made once for each request and place of its chips on the fabric.
+/// Chooses the steps of one movement, once for each distinct request.
 class StepsMaker {
 public:
   StepsMaker(const TimeQuestion &question, int64_t elementBytes, double start, MoveTime &time)
       : question_(question), elementBytes_(elementBytes), start_(start), time_(time) {}
 
   StepList operator()(const movement::Request &request, const std::vector<uint32_t> &parts) {
-    // Groups of parts that move alike share their steps, which are costly to choose.
+    // Groups of parts with equal requests share their steps, which are costly to choose.
     for (const auto &[known, list] : made_)
       if (isSame(known, request))
         return list;
@@ -47,7 +47,7 @@ public:
       chips.push_back(question_.chips[part]);
     movement::ChosenSteps chosen =
         movement::chooseSteps(request, elementBytes_, question_.fabric, chips, start_);
-    // The slowest group decides how long the movement takes.
+    // The movement takes as long as its slowest group.
     if (chosen.seconds > time_.alone || made_.empty()) {
       time_.alone = chosen.seconds;
       time_.algorithm = chosen.list.algorithm;
@@ -61,7 +61,7 @@ public:
   }
 
 private:
-  /// Groups of one movement have chips at like places.
+  /// Compares requests only: the groups of one movement have chips in the same relative places.
   static bool isSame(const movement::Request &a, const movement::Request &b) {
     return a.kind == b.kind && a.shape == b.shape && a.ranks == b.ranks &&
            a.fromAxis == b.fromAxis && a.toAxis == b.toAxis && a.root == b.root &&
@@ -75,7 +75,8 @@ private:
   std::vector<std::pair<movement::Request, StepList>> made_;
 };
 
-/// Seconds before a movement of the program begins.
+/// Seconds that pass before a movement of the program begins: those of the slowest level it
+/// crosses.
 double startOf(const TimeQuestion &question, const PlacedValue &value) {
   double start = 0;
   const std::vector<PlacedLevel> &levels = question.placed.levels;
@@ -88,7 +89,7 @@ double startOf(const TimeQuestion &question, const PlacedValue &value) {
   return start;
 }
 
-/// The parts that move something with each other.
+/// The number of parts that exchange data with each other.
 uint64_t ranksOf(const TimeQuestion &question, const PlacedValue &value) {
   if (value.movement->takes == MovementTakes::Axes)
     return question.grid.count();
@@ -105,7 +106,8 @@ uint64_t ranksOf(const TimeQuestion &question, const PlacedValue &value) {
 const MoveSteps *StepsOfMoves::of(ValueId id, const LoopNumbers &loops, std::string &why) {
   const PlacedValue &value = question_.placed.values[id];
   uint64_t ranks = ranksOf(question_, value);
-  // Every rank may send to every other one, so this bounds the messages before any is made.
+  // Every rank may send to every other one, so this bounds the number of messages before any
+  // steps are made.
   if (ranks * question_.grid.count() > mostMessages_) {
     why = "`" + std::string(value.movement->name) + "` among " + std::to_string(ranks) +
           " parts has more than " + std::to_string(mostMessages_) + " messages";
@@ -114,7 +116,7 @@ const MoveSteps *StepsOfMoves::of(ValueId id, const LoopNumbers &loops, std::str
   std::vector<std::vector<int64_t>> shapes = {shapeOf(question_, loops, id)};
   for (std::optional<ValueId> operand : value.operands)
     shapes.push_back(operand ? shapeOf(question_, loops, *operand) : std::vector<int64_t>());
-  // What goes from stage to stage goes between other parts each time.
+  // Data that goes from stage to stage goes between other parts in each round.
   shapes.push_back({value.placement[value.level].part,
                     question_.placed.values[*value.operands[0]].placement[value.level].part});
   auto [found, isNew] = made_.emplace(std::pair(id, std::move(shapes)), MoveSteps());
@@ -140,14 +142,14 @@ void StepsOfMoves::make(ValueId id, const LoopNumbers &loops, MoveSteps &steps) 
   StepsFor stepsFor = [&](const movement::Request &request, const std::vector<uint32_t> &group) {
     return maker(request, group);
   };
-  // The steps of all movements but those of rows follow from the shapes; how many rows go where is
-  // a matter of data, for which an even distribution stands in.
+  // The steps of all movements but those of rows follow from the shapes. How many rows go where
+  // depends on data, for which an even distribution stands in.
   if (value.movement->takes != MovementTakes::Rows) {
     steps.groups =
         kept(groupsOf(question_.grid, value, question_.placed.values[*value.operands[0]].placement,
                       shapeOf(question_, loops, id), stepsFor),
              steps);
-    // What the next stage has on the same part is not sent at all.
+    // Nothing is sent if the next stage runs on the same part.
     if (value.movement->id == MovementId::Send && steps.messages == 0)
       steps.start = steps.time.alone = 0;
     return;
@@ -170,6 +172,7 @@ void StepsOfMoves::make(ValueId id, const LoopNumbers &loops, MoveSteps &steps) 
 std::optional<MoveTime> timeOfMove(const TimeQuestion &question, ValueId move,
                                    uint64_t mostMessages, std::string &why) {
   LoopNumbers first;
+  // Bounds of inner loops may use variables of outer ones, which come later in the list.
   for (auto loop = question.placed.loops.rbegin(); loop != question.placed.loops.rend(); ++loop)
     if (move >= loop->first && move < loop->end && loop->stmt)
       first[loop->variable] = numberOf(question, first, loop->lo);
@@ -178,7 +181,7 @@ std::optional<MoveTime> timeOfMove(const TimeQuestion &question, ValueId move,
          [&](SymbolId symbol) -> std::optional<int64_t> {
            if (auto known = first.find(symbol); known != first.end())
              return known->second;
-           // Behind a loop over stages the last one has what went along them.
+           // Behind a loop over stages the part of its last stage holds the value.
            for (const PlacedLoop &loop : placed.loops)
              if (loop.stmt && loop.variable == symbol && loop.end <= move)
                return numberOf(question, first, loop.hi) - 1;

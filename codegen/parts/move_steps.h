@@ -1,4 +1,5 @@
-// The steps of the movements of a program, for its time: of the algorithm that takes the least time alone on the fabric.
+// The steps of a program's movements, for estimates of its time: those of the algorithm that is
+// fastest when it has the fabric for itself.
 #pragma once
 
 #include "codegen/parts/time_parts.h"
@@ -7,31 +8,33 @@
 
 namespace ptl::parts {
 
-/// The value of a dimension; `loops` are the variables of the loops around it.
+/// The value of a dimension; `loops` has the variables of enclosing loops.
 int64_t numberOf(const TimeQuestion &question, const LoopNumbers &loops, Dim dim);
 std::vector<int64_t> shapeOf(const TimeQuestion &question, const LoopNumbers &loops, ValueId id);
 
-/// Steps of some parts.
+/// The steps of one group of parts.
 struct MoveGroup {
   std::vector<uint32_t> parts;
   const movement::StepList *list = nullptr;
 };
 
-/// A movement of given shapes, all groups together: first, of rows, the steps that tell how many there are.
+/// A movement of given shapes, all groups together. For movements of rows, the steps that exchange
+/// the counts come first.
 struct MoveSteps {
   std::vector<MoveGroup> counts, groups;
-  MoveTime time; ///< alone
+  MoveTime time; ///< with the fabric for itself
   double start = 0;
   uint64_t messages = 0;
 };
 
-/// Makes the steps of each movement once for its shapes.
+/// Makes the steps of each movement once per set of shapes.
 class StepsOfMoves {
 public:
   explicit StepsOfMoves(const TimeQuestion &question, uint64_t mostMessages)
       : question_(question), mostMessages_(mostMessages) {}
 
-  /// Null, and the reason, where it has too many messages. The variables of loops have the numbers of `loops`.
+  /// The steps of a movement. Null, with the reason in `why`, if it has too many messages. `loops`
+  /// has the values of loop variables.
   const MoveSteps *of(ValueId move, const LoopNumbers &loops, std::string &why);
 
 private:

@@ -16,6 +16,7 @@ namespace ptl::parts {
 bool isPieceOf(const PlacedValue &value) {
   if (value.kind != PlacedKind::Index)
     return value.kind == PlacedKind::Slice;
+  // Positions at exactly the first axes leave a contiguous run, which is read in place.
   for (const auto &[axis, position] : value.positions)
     if (axis >= value.positions.size())
       return false;
@@ -32,7 +33,7 @@ static bool isNumber(const PlacedValue &value) {
   return value.kind == PlacedKind::Constant || value.kind == PlacedKind::Dimension;
 }
 
-/// What values wait for, and what waits for them, decides when they are computed.
+/// Values that determine when the values around them can be computed.
 static bool isAwaited(const PlacedValue &value) {
   return value.kind == PlacedKind::Move || value.kind == PlacedKind::Carried ||
          value.kind == PlacedKind::Arm || value.kind == PlacedKind::Chosen;
@@ -40,10 +41,13 @@ static bool isAwaited(const PlacedValue &value) {
 
 namespace {
 
-/// Of a value: the movements that it waits for and those that wait for it, and what loops carry and choices decide likewise.
+/// Of a value: the movements, carried variables and choices that it waits for, and those that wait
+/// for it.
+/// Values with equal surroundings are computed in one stretch.
 struct Around {
-  std::optional<ValueId> region; ///< the innermost
-  /// Levels of which one part computes it, with the number of the part or what names it.
+  std::optional<ValueId> region; ///< the innermost one
+  /// The levels of which a single part computes it, with the number of the part or the stage's
+  /// expression.
   std::vector<std::array<uint32_t, 3>> single = {};
   std::set<ValueId> before = {}, behind = {};
   auto operator<=>(const Around &) const = default;
@@ -60,6 +64,7 @@ std::vector<Region> regionsOf(const PlacedProgram &placed) {
       auto [begin, end] = choice.arm(isFirst);
       regions.push_back({begin - 1, begin, end});
     }
+  // Outer regions first, so that the innermost one is written last in `allAround`.
   std::ranges::sort(regions, [](const Region &a, const Region &b) {
     return std::pair(a.begin, b.end) < std::pair(b.begin, a.end);
   });
@@ -76,8 +81,8 @@ static std::vector<Around> allAround(const PlacedProgram &placed) {
     for (uint32_t level = 0; level < placed.levels.size(); ++level)
       if (const LevelPlacement &at = values[id].placement[level]; at.isSingle())
         around[id].single.push_back({level, at.stage ? 0 : at.part, at.stage.id()});
-  // Values are numbered in the order of the program, so one pass forwards finds all movements that
-  // a value waits for, and one backwards all that wait for it.
+  // Operands have lower numbers than what uses them, so one pass forwards finds everything that a
+  // value waits for, and one backwards everything that waits for it.
   for (ValueId id = 0; id < values.size(); ++id)
     for (std::optional<ValueId> operand : values[id].operands) {
       if (!operand)
@@ -88,8 +93,7 @@ static std::vector<Around> allAround(const PlacedProgram &placed) {
     }
   for (const PlacedLoop &loop : placed.loops)
     for (size_t i = 0; i < loop.carried.size(); ++i)
-      // What an iteration hands on is needed by the next one, even if nothing behind the loop reads
-      // it.
+      // The next iteration needs the next value, even if nothing behind the loop reads it.
       around[loop.carried[i].next].behind.insert(loop.first + static_cast<ValueId>(i));
   for (ValueId id = static_cast<ValueId>(values.size()); id-- > 0;)
     for (std::optional<ValueId> operand : values[id].operands) {
@@ -102,7 +106,7 @@ static std::vector<Around> allAround(const PlacedProgram &placed) {
   return around;
 }
 
-/// Whether all elements of a value are some of its operand.
+/// Whether all elements of a value are elements of its operand.
 static bool keepsElements(const PlacedProgram &placed, const PlacedValue &value) {
   if (value.kind == PlacedKind::Convert)
     return value.elem == placed.values[*value.operands[0]].elem;
@@ -112,7 +116,8 @@ static bool keepsElements(const PlacedProgram &placed, const PlacedValue &value)
   return op == OpId::Transpose || op == OpId::Reshape || op == OpId::Broadcast;
 }
 
-/// Other orders and shapes of elements, which what computes with them reads where they lie.
+/// Values that only reorder or reshape elements, and that whatever computes with them reads in
+/// place.
 static std::vector<bool> readInPlace(const PlacedProgram &placed,
                                      const std::vector<ValueId> &used) {
   std::vector<bool> inPlace;
@@ -127,7 +132,7 @@ static std::vector<bool> readInPlace(const PlacedProgram &placed,
   return inPlace;
 }
 
-/// Values that are results, or begin the next round of a loop.
+/// Values that are results or begin the next round of a loop.
 static std::vector<ValueId> keptValues(const PlacedProgram &placed) {
   std::vector<ValueId> kept = placed.outputs;
   for (const PlacedLoop &loop : placed.loops)
@@ -160,7 +165,7 @@ std::vector<Stretch> stretchesOf(const PlacedProgram &placed) {
   }
   for (Stretch &stretch : stretches) {
     stretch.values = stretch.own;
-    // The list grows by what is read in place, and by what that reads in place.
+    // The list grows by the values read in place, and by those that these read in place.
     for (size_t i = 0; i < stretch.values.size(); ++i)
       for (std::optional<ValueId> operand : values[stretch.values[i]].operands)
         if (operand && inPlace[*operand])
@@ -178,7 +183,7 @@ std::vector<Stretch> stretchesOf(const PlacedProgram &placed) {
   }
   for (const PlacedValue &value : values)
     for (std::optional<ValueId> operand : value.operands)
-      // A condition is known from sizes, and no work.
+      // An `Arm` uses the value as a condition, which is known from sizes and takes no work.
       if (operand && home[*operand] && !isComputed(value) && value.kind != PlacedKind::Arm)
         addOnce(stretches[*home[*operand]].outputs, *operand);
   for (ValueId id : kept)
@@ -232,7 +237,8 @@ private:
     return value.kind == PlacedKind::Constant ? constant(value) : name(id);
   }
 
-  /// With its type: a literal alone takes that of what it meets, and may meet another literal.
+  /// A constant with its type: a bare literal would take the type of its partner, which may be a
+  /// literal, too.
   static std::string constant(const PlacedValue &value) {
     std::string elem(elemName(value.elem));
     const auto &expr = cast<ConstExpr>(*value.expr);
@@ -243,7 +249,7 @@ private:
                                          : elem + "(" + std::to_string(expr.intValue) + ")";
     char text[40];
     std::snprintf(text, sizeof text, "%.17g", expr.floatValue);
-    // A literal of a float has a point; infinities have names.
+    // A float literal needs a point; exponents and infinities do without.
     bool isPlain = std::string_view(text).find_first_of(".en") == std::string_view::npos;
     return elem + "(" + text + (isPlain ? ".0)" : ")");
   }
@@ -308,7 +314,7 @@ private:
     return text + rest(id, value, expr, !text.ends_with('(')) + flags(expr) + ")";
   }
 
-  /// Words and truth values among the arguments, `round: .even`, `descending: true`.
+  /// The arguments that are words or truth values, `round: .even`, `descending: true`.
   static std::string flags(const OpExpr &expr) {
     std::string text;
     for (size_t i = 0; i < expr.op->params.size() && i < expr.args.size(); ++i) {
@@ -323,7 +329,7 @@ private:
     return text;
   }
 
-  /// The arguments that are no values.
+  /// The arguments that are axes, shapes and equations.
   std::string rest(ValueId id, const PlacedValue &value, const OpExpr &expr, bool isBehind) const {
     std::string comma = isBehind ? ", " : "";
     if (expr.op->id == OpId::Transpose) {
@@ -358,6 +364,7 @@ std::string sourceOf(const PlacedProgram &placed, const Stretch &stretch, const 
     return {};
   for (ValueId id : stretch.values)
     for (int64_t extent : extents(id))
+      // A block without elements takes no time, and a program about it might not be accepted.
       if (extent == 0)
         return {};
   return SourceWriter(placed, extents, number).run(stretch);

@@ -35,10 +35,12 @@ uint32_t PartTasks::add(TaskOrigin origin, ChipTask task, const std::vector<uint
   for (uint32_t before : after)
     addOnce(before);
   if (!active_.empty()) {
-    // In a loop the same task of the round before has to be done: rounds of one value follow each
-    // other.
+    // In a loop a task also waits for the same task of the previous round: the rounds of one value
+    // follow each other.
     if (auto known = latest_.find(origin); known != latest_.end())
       addOnce(known->second);
+    // A task that waits for nothing of this round waits for the ends of the round before the
+    // previous one, so that at most two rounds of a loop are in flight.
     for (size_t number : active_) {
       const Loop &loop = loops_[number];
       bool isBehind =
@@ -48,6 +50,7 @@ uint32_t PartTasks::add(TaskOrigin origin, ChipTask task, const std::vector<uint
       for (uint32_t last : loop.rounds[loop.rounds.size() - 2].last[origin.part])
         addOnce(last);
     }
+    // Behind a gap a part computes only after its share of the rounds that were left out.
     for (size_t number : active_)
       if (const std::optional<Gap> &gap = loops_[number].gap; gap && task.isComputing())
         if (auto before = gap->computing.find(origin.part); before != gap->computing.end())
@@ -72,15 +75,15 @@ void PartTasks::endRound() {
     for (uint32_t before : tasks_[task].after)
       if (before >= round.begin)
         hasLater[before - round.begin] = true;
-    // Only tasks that no other one of the round waits for are its ends; waiting for them is waiting
-    // for all.
+    // Only tasks that no other task of the round waits for are its ends; waiting for them is
+    // waiting for the whole round.
     if (!hasLater[task - round.begin])
       round.last[origins_[task].part].push_back(task);
   }
   if (loop.gap)
     loop.gap->computing.clear();
   loop.rounds.push_back(std::move(round));
-  // Two rounds are in flight at most, so ends of earlier ones are not asked for any more.
+  // At most two rounds are in flight, so the ends of earlier ones are not needed any more.
   if (loop.rounds.size() > 2)
     loop.rounds[loop.rounds.size() - 3].last.clear();
 }
@@ -112,7 +115,8 @@ void PartTasks::leaveOut(int64_t rounds, size_t pace, size_t turn) {
 
 // ---- Pauses --------------------------------------------------------------------------------------
 
-/// A task, or the end of the pause behind it where it belongs to the last rounds in front of a gap.
+/// The task itself, or the end of the pause behind it if it belongs to the last rounds before a
+/// gap.
 uint32_t PartTasks::behindGaps(uint32_t task) {
   uint32_t current = task;
   for (auto &[number, loop] : loops_)
@@ -122,7 +126,7 @@ uint32_t PartTasks::behindGaps(uint32_t task) {
 }
 
 uint32_t PartTasks::pause(Gap &gap, uint32_t task, uint32_t current) {
-  // What is older can be needed behind the gap only beside something of the last two rounds.
+  // Older tasks are needed behind the gap only together with tasks of the last two rounds.
   for (size_t i = gap.pace; i < gap.pace + 2; ++i) {
     const Round &round = gap.rounds[i];
     if (task < round.begin || task >= round.end)
@@ -132,6 +136,8 @@ uint32_t PartTasks::pause(Gap &gap, uint32_t task, uint32_t current) {
     std::optional<uint32_t> like = likeIn(gap.rounds[i - gap.pace], round, task);
     if (!like)
       return current;
+    // These two tasks are `pace` rounds apart: the rounds left out take that time as often as they
+    // fill such a distance.
     ChipTask made{tasks_[task].chip, 0, std::nullopt, 0, {current}};
     made.pause = movement::Pause{*like, task, gap.count / static_cast<double>(gap.pace)};
     uint32_t number = push({Kind::Pause, 0, origins_[task].part}, std::move(made));
@@ -141,8 +147,9 @@ uint32_t PartTasks::pause(Gap &gap, uint32_t task, uint32_t current) {
   return current;
 }
 
-/// The task of an earlier round that does what one of a later round does: seen from the ends of both, because a loop in them
-/// may have gone round more often in one of them. Else the last one of the same part.
+/// The task of an earlier round that corresponds to one of a later round, counted from the ends of
+/// both because an inner loop may have simulated more rounds in one of them. Else the last task of
+/// the same part.
 std::optional<uint32_t> PartTasks::likeIn(const Round &round, const Round &of,
                                           uint32_t task) const {
   uint32_t fromEnd = of.end - task;

@@ -1,4 +1,5 @@
-// The tasks of the chips of a program in time, rounds of loops one after the other.
+// The task graph of a program's chips for the simulation of its time; the rounds of loops are
+// unrolled.
 #pragma once
 
 #include "codegen/parts/round_plan.h"
@@ -8,14 +9,14 @@
 
 namespace ptl::parts {
 
-/// What a task is of.
+/// The origin of a task.
 struct TaskOrigin {
   enum class Kind : uint8_t {
-    Stretch, ///< `number` of those of the answer
-    Move,    ///< likewise
-    LeftOut, ///< what is computed in rounds that are not simulated; `number` of the loop
-    Pause,   ///< the time of such rounds, between what is in front of them and what is behind
-    Page,    ///< a page that is read from a disk; `number` of the value
+    Stretch, ///< `number` is the place in the list of stretches
+    Move,    ///< `number` is the place in the list of moves
+    LeftOut, ///< computation in rounds that are not simulated; `number` is the loop
+    Pause,   ///< the time of such rounds, between the tasks before and after them
+    Page,    ///< a page that is read from a disk; `number` is the value
   };
   Kind kind = Kind::Stretch;
   size_t number = 0;
@@ -23,24 +24,26 @@ struct TaskOrigin {
   auto operator<=>(const TaskOrigin &) const = default;
 };
 
-/// Tasks come after those that make what they need. In loops, moreover:
-/// - A part does the stretches and movements of the source in the order of the rounds: each comes after itself in the round
-///   before.
-/// - A part is in two rounds of a loop at most, since it has room for the arrays of two: a round begins when the one before
-///   the last has ended.
-/// - What depends on rounds in front of some that are left out is later by their time, which is read, for each task that
-///   something depends on, from its ends in the last rounds. The chip computes for as long as it would in these rounds, when
-///   it has nothing else to do.
+/// Builds the tasks. A task depends on those that produce its inputs. In loops, moreover:
+/// - A part executes the stretches and movements of the source in the order of the rounds: each
+/// depends on its own instance in the round before.
+/// - A part works on at most two rounds of a loop at once, since it has memory for the arrays of
+/// two: a round begins when the last but one before it has ended.
+/// - A task that depends on rounds before some that are left out is delayed by the time of these.
+/// The delay is the pace of the last simulated rounds, measured between the ends of the task that
+/// is depended on. The chip is kept busy for as long as these rounds would compute, with low
+/// priority.
 class PartTasks {
 public:
-  /// `chips`: per part.
+  /// `chips` has the chip of each part.
   explicit PartTasks(const std::vector<uint32_t> &chips) : chips_(chips) {}
 
-  /// A part computes for some seconds.
+  /// A part computes for some seconds, occupying its chip.
   uint32_t compute(TaskOrigin origin, double seconds, const std::vector<uint32_t> &after);
-  /// Something takes a part some seconds and keeps it from nothing else.
+  /// Takes some seconds without occupying the part's chip.
   uint32_t pass(TaskOrigin origin, double seconds, const std::vector<uint32_t> &after);
-  /// A part does the steps of a rank of a movement, which has a number of its own.
+  /// A part executes the steps of one rank of a movement; the movement's number is chosen by the
+  /// caller.
   uint32_t move(TaskOrigin origin, size_t movement, uint32_t rank,
                 const std::vector<uint32_t> &after);
 
@@ -55,23 +58,25 @@ public:
   const std::vector<TaskOrigin> &origins() const { return origins_; }
 
 private:
-  /// The tasks of a round, and of each part those that no other task of the round comes after.
+  /// The tasks of a round, and for each part those that no other task of the round depends on.
   struct Round {
     uint32_t begin = 0, end = 0;
     std::vector<std::vector<uint32_t>> last = {};
   };
-  /// Rounds that were left out: those in front of them, and the pauses behind tasks of the last two of these.
+  /// Rounds that were left out: the rounds before them, and the pauses that follow tasks of the
+  /// last two of these.
   struct Gap {
     std::vector<Round> rounds;
     double count = 0;
     size_t pace = 0;
     std::map<uint32_t, uint32_t> pauses = {};
-    std::map<uint32_t, uint32_t> computing = {}; ///< by part, for the round behind the gap
+    /// by part, the task that stands for the computation of the gap
+    std::map<uint32_t, uint32_t> computing = {};
   };
   struct Loop {
-    std::vector<Round> rounds; ///< of all times that the program came to it
+    std::vector<Round> rounds; ///< over all times that the program enters the loop
     std::optional<Gap> gap;    ///< the last one
-    uint32_t begin = 0;        ///< of the round that is being made
+    uint32_t begin = 0;        ///< the first task of the round that is being built
   };
 
   uint32_t add(TaskOrigin origin, movement::ChipTask task, const std::vector<uint32_t> &after);
@@ -84,7 +89,7 @@ private:
   std::vector<movement::ChipTask> tasks_;
   std::vector<TaskOrigin> origins_;
   std::map<size_t, Loop> loops_;
-  std::vector<size_t> active_; ///< loops, outer ones first
+  std::vector<size_t> active_; ///< enclosing loops, the outermost first
   std::map<TaskOrigin, uint32_t> latest_;
 };
 

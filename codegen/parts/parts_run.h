@@ -1,5 +1,5 @@
-// One run of a placed program on its parts: values, movements and results (`run_parts.cpp`), loops, choices and pages of pools
-// (`run_loops.cpp`).
+// One run of a placed program on its parts: values, movements and results (`run_parts.cpp`), and
+// loops, choices and pages of pools (`run_loops.cpp`).
 #pragma once
 
 #include "codegen/parts/exchange.h"
@@ -10,7 +10,7 @@
 
 namespace ptl::parts {
 
-/// Ends the run: the reason is in the result.
+/// Thrown to end the run; the reason is in the result.
 struct Stopped {};
 
 class PartsRun {
@@ -57,7 +57,8 @@ private:
     auto size = sizes_.find(symbol);
     return size == sizes_.end() ? std::nullopt : std::optional(size->second);
   }
-  /// Before values are made: where the stages run that make them.
+  /// To be called before values are computed: determines on which parts the stages that compute
+  /// them run.
   void settle(ValueId begin, ValueId end) {
     parts::settle(placed_, begin, end, grid_, [this](SymbolId symbol) { return size(symbol); });
   }
@@ -73,7 +74,7 @@ private:
       shape.push_back(number(dim, value));
     return shape;
   }
-  /// What a part has of a value, in coordinates of the whole.
+  /// The box of a value that a part has, in coordinates of the whole value.
   movement::Box boxAt(const PlacedValue &value, uint32_t part) {
     return grid_.boxOf(value.placement, wholeShape(value), part);
   }
@@ -93,12 +94,12 @@ private:
                const std::vector<reference::Value> &args);
   void goOn(const PlacedLoop &loop, std::vector<std::vector<reference::Value>> carried);
   bool endRound(const PlacedLoop &loop);
-  /// A loop whose state is saved.
+  /// A loop whose state is saved in checkpoints.
   struct SavedLoop {
     LoopCheckpoints checkpoints;
     int64_t every = 1;
-    int64_t done = 0;            ///< iterations, those of earlier runs counted
-    std::optional<int64_t> next; ///< where the run goes on; nothing at the beginning
+    int64_t done = 0;            ///< iterations, including those of earlier runs
+    std::optional<int64_t> next; ///< where the run resumes; nothing: at the beginning
   };
   std::unique_ptr<SavedLoop> resume(const PlacedLoop &loop);
   void save(const PlacedLoop &loop, SavedLoop &saved, int64_t next);
@@ -123,13 +124,13 @@ private:
   void writeOwn(size_t output, const PlacedValue &value, const reference::Value &have);
   reference::Value assembled(ValueId id);
 
-  PlacedProgram placed_; ///< with the parts of the stages that are running
+  PlacedProgram placed_; ///< with the current parts of running stages
   const PartsOptions &options_;
   const Grid &grid_;
-  Sizes sizes_; ///< with the variables of loops
+  Sizes sizes_; ///< including the variables of loops
   reference::RunResult &result_;
   std::vector<std::vector<reference::Value>>
-      values_;                 ///< per value, per part; none where a part has nothing
+      values_;                 ///< per value and part; none where a part has no block
   std::vector<uint32_t> here_; ///< the parts that this process computes
   uint64_t moves_ = 0;
   Pools pools_;

@@ -1,4 +1,4 @@
-// What the tests of programs on parts share.
+// Helpers shared by the tests of programs on parts.
 #pragma once
 
 #include "codegen/parts/run_parts.h"
@@ -41,14 +41,14 @@ struct CheckedText {
         return decl;
     return nullptr;
   }
-  /// Where all of a declaration lies; nothing if it cannot be placed.
+  /// The placed program of a declaration; nothing if it cannot be placed.
   std::optional<PlacedProgram> placed(const CallableDecl &decl) const {
     DiagnosticSink problems;
     return placeProgram(*program, *decl.module->tree, decl, problems);
   }
 };
 
-/// Whole numbers from -3 to 3 in an order that has no period of a shape.
+/// Integers from -3 to 3 in an order whose period divides no extent of the shape.
 inline Value numbers(std::vector<int64_t> shape, int64_t salt, ElemKind elem = ElemKind::F32) {
   RefArray array = reference::zeroArray(elem, std::move(shape));
   for (int64_t i = 0; i < array.count(); ++i) {
@@ -59,7 +59,7 @@ inline Value numbers(std::vector<int64_t> shape, int64_t salt, ElemKind elem = E
   return Value::array(std::move(array));
 }
 
-/// `tolerance`: of the larger number, for values that are rounded on the way.
+/// `tolerance` is relative to the larger number, for values that are rounded on the way.
 inline std::string difference(const Value &a, const Value &b, double tolerance = 0) {
   if (!std::equal(a.shape().begin(), a.shape().end(), b.shape().begin(), b.shape().end()))
     return "other shapes";
@@ -77,8 +77,8 @@ inline std::string difference(const Value &a, const Value &b, double tolerance =
   return {};
 }
 
-/// Runs an entry on the reference and on parts; the first difference. With `mayStop` they agree,
-/// too, where both stop.
+/// Runs an entry on the reference executor and on parts, and returns the first difference. With
+/// `mayStop`, both may also stop.
 inline std::string compareOnShape(const CheckedText &checked, const CallableDecl &decl,
                                   const std::vector<Value> &args, const MachineShape &shape,
                                   uint64_t seed, double tolerance = 0, bool mayStop = false) {
@@ -145,7 +145,7 @@ inline std::string projectText(const std::string &path) {
   return text.str();
 }
 
-/// What is refused is refused for where its arrays lie.
+/// Checks that everything that is refused is refused because of the placement of its arrays.
 inline void expectPlacementErrors(const CheckedText &checked, const std::string &text) {
   for (const Diagnostic &each : checked.sink.all())
     EXPECT_TRUE(std::string_view(diagInfo(each.id).code).starts_with("E10") ||

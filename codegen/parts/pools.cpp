@@ -63,7 +63,7 @@ void Pools::open(size_t number, const PlacedChoice &choice) {
     memory = std::make_unique<pool::MemoryPages>(inMemory);
   if (hasDisk(number)) {
     std::string why;
-    // Other parts may have blocks of other sizes.
+    // A run on another number of parts has pages of another size, and so another folder.
     std::string folder =
         options_.folder + "/" + made.local->name + "/" + std::to_string(bytes) + "-bytes";
     disk = pool::PagePool::open(folder, shapeFor(number, made.disk), why);
@@ -75,7 +75,8 @@ void Pools::open(size_t number, const PlacedChoice &choice) {
 
 // ---- What all parts agree on -------------------------------------------------------------------
 
-/// One key of the keys that all parts have, each of the parts here one.
+/// Combines the keys of all parts into one key that every part gets. In a process of its own a part
+/// gives one key, else `mine` holds those of all parts.
 Key Pools::over(std::vector<Key> mine) {
   if (own_ && own_->part > 0) {
     Key all = mine.front();
@@ -86,6 +87,7 @@ Key Pools::over(std::vector<Key> mine) {
             kNoSpan);
     return all;
   }
+  // The first part combines the keys in the order of the parts, so that all get the same key.
   for (uint32_t part = 1; own_ && part < grid_.count(); ++part) {
     Key &next = mine.emplace_back();
     if (!own_->port.receive(part, {reinterpret_cast<uint8_t *>(&next), sizeof next}))
@@ -100,7 +102,8 @@ Key Pools::over(std::vector<Key> mine) {
   return all;
 }
 
-/// Whether something holds on all parts: their keys say so if they are those of all that it holds for.
+/// Whether something holds on all parts: their combined key equals the one that they would give if
+/// it held on each of them.
 bool Pools::onAll(bool mine) {
   if (!own_)
     return mine;
@@ -112,7 +115,8 @@ bool Pools::onAll(bool mine) {
 
 // ---- Keys --------------------------------------------------------------------------------------
 
-/// What all pages of a choice depend on and no part has by itself: the arguments, block by block.
+/// The key of what all pages of a choice depend on: program, levels and the arguments, block by
+/// block.
 Key Pools::sourceOf(const PlacedChoice &choice) {
   std::vector<Key> keys;
   for (uint32_t part : here_) {
@@ -121,6 +125,7 @@ Key Pools::sourceOf(const PlacedChoice &choice) {
       bool holds = grid_.holds(placed_.values[id].placement, part);
       maker.add(holds ? pool::hashOf(bytesOf(valueAt_(id, part))) : pool::kNoKey);
     }
+    // Every part knows only its own blocks, so the keys of all of them are combined below.
     keys.push_back(maker.key());
   }
   KeyMaker maker;
@@ -135,7 +140,7 @@ Key Pools::sourceOf(const PlacedChoice &choice) {
   return maker.key();
 }
 
-/// Adds the keys of the pages up to the one that the loop has come to.
+/// Extends the chain of page keys up to the page that the loop has reached.
 void Pools::extend(const PlacedChoice &choice, Chain &chain) {
   auto position = static_cast<size_t>(sizes_.at(choice.page->counter));
   if (!chain.source)
@@ -150,13 +155,15 @@ void Pools::extend(const PlacedChoice &choice, Chain &chain) {
   std::vector<int64_t> numbers;
   for (SymbolId number : choice.page->source.numbers)
     numbers.push_back(sizes_.at(number));
-  // Another time round an outer loop may have other rows.
+  // In another round of an outer loop the rows may differ; keys are kept as far as they are equal.
   size_t same = std::min(chain.keys.size(), position) * bytes;
   bool goesOn =
       chain.numbers == numbers && chain.rows.size() >= same &&
       std::equal(rows.begin(), rows.begin() + static_cast<ptrdiff_t>(same), chain.rows.begin());
   chain.keys.resize(goesOn ? std::min(chain.keys.size(), position) : 0);
   while (chain.keys.size() <= position) {
+    // A page's key contains the key of the page before it: a page is found only after the same
+    // prefix.
     KeyMaker maker;
     maker.add(chain.keys.empty() ? *chain.source : chain.keys.back());
     for (int64_t number : numbers)
@@ -168,7 +175,7 @@ void Pools::extend(const PlacedChoice &choice, Chain &chain) {
   chain.rows = std::move(rows);
 }
 
-/// Parts that have the same box have the same block.
+/// The key of a part's block of a page. Parts that hold the same box share the block.
 Key Pools::keyOn(Key key, const PlacedChoice &choice, uint32_t part) const {
   KeyMaker maker;
   maker.add(key);
@@ -248,6 +255,7 @@ void Pools::keep(const PlacedChoice &choice) {
   for (uint32_t part : here_) {
     if (bytesOfPage(choice, part) == 0)
       continue;
+    // Pages have one size; the block of this part may be shorter.
     std::vector<uint8_t> page = bytesOf(valueAt_(choice.page->kept, part));
     page.resize(pageBytes_[number]);
     tiers_[number]->put(keyOn(chain.keys.back(), choice, part), keyAbove(choice, chain, part),

@@ -1,4 +1,4 @@
-// The pools of a run: what the keys of pages are, and which pages all parts have.
+// The pools of a run: the keys of pages, and which pages all parts have.
 #pragma once
 
 #include "codegen/parts/checkpoints.h"
@@ -20,21 +20,22 @@ struct PoolReport {
 struct PoolOptions {
   std::string folder =
       {};              ///< in which each pool with a disk has a folder; empty: pools have no disks
-  bool checks = false; ///< what is found is computed, too, and compared
-  std::string executor = {}; ///< who executes programs, with its version
+  bool checks = false; ///< pages that are found are computed as well, and compared
+  std::string executor = {}; ///< the name of the executor of programs, with its version
   std::function<void(const PoolReport &)> report = [](const PoolReport &) {};
 };
 
-/// The key of a page of a program is made of the program, its machine, the arguments and numbers that the page depends on, and
-/// the rows up to its own. Each part keeps its block under the key and its box. Parts that are ranks make the same calls in
-/// the same order; calls that stop throw what `stop` throws.
+/// The key of a program's page is a hash of the program, its machine, the arguments and numbers
+/// that the page depends on, and the rows up to its own. Each part stores its block under the key
+/// and its box. Parts that are ranks must make the same calls in the same order; calls that stop
+/// the run throw what `stop` throws.
 class Pools {
 public:
   using ValueAt = std::function<const reference::Value &(ValueId, uint32_t part)>;
   using BoxAt = std::function<movement::Box(ValueId, uint32_t part)>;
   using Stop = std::function<void(const std::string &why, Span span)>;
 
-  /// `program`: what the results are a function of beside arguments: its text, and who executes it.
+  /// `program` identifies the function that is computed: the program's text, and its executor.
   Pools(const PlacedProgram &placed, std::string program, const Grid &grid, const Sizes &sizes,
         const PoolOptions &options, OwnPart *own, ValueAt valueAt, BoxAt boxAt, Stop stop);
   ~Pools();
@@ -53,7 +54,7 @@ public:
   void took(const PlacedChoice &choice);
   /// What `find` has found on a part.
   reference::Value page(const PlacedChoice &choice, uint32_t part) const;
-  /// Keeps the page that the choice has made.
+  /// Stores the page that the choice has computed.
   void keep(const PlacedChoice &choice);
   /// In the memory of the parts of a level, if there is one and it has room.
   void keepInMemory(const PlacedChoice &choice);
@@ -62,9 +63,9 @@ public:
 
 private:
   struct Chain {
-    std::optional<pool::Key> source;                ///< of the arguments, over all parts
-    std::vector<int64_t> numbers;                   ///< that the keys are made with
-    std::vector<uint8_t> rows;                      ///< likewise
+    std::optional<pool::Key> source;                ///< hash of the arguments, over all parts
+    std::vector<int64_t> numbers;                   ///< the numbers that enter the keys
+    std::vector<uint8_t> rows;                      ///< the rows that enter the keys
     std::vector<pool::Key> keys;                    ///< of the pages so far
     std::map<uint32_t, std::vector<uint8_t>> found; ///< by part
     std::optional<uint32_t>

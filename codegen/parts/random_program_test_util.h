@@ -1,5 +1,5 @@
-// Random programs over two levels, grown statement by statement, for tests: what the checker refuses is
-// left out, and of what it accepts it says where it lies.
+// Random programs over two levels, grown statement by statement, for tests. A statement that the
+// checker refuses is dropped; for one that it accepts, the placement of its value is recorded.
 #pragma once
 
 #include "codegen/parts/parts_test_util.h"
@@ -13,8 +13,8 @@
 
 namespace ptl::parts {
 
-/// A value of a random program. Values are multiples of a power of two, so that sums in any order are
-/// the same; those of a square root, say, are not, and are never summed.
+/// A value of a random program. Exact values are multiples of a power of two, so that sums in any
+/// order are equal; values that are not, such as a square root, are never summed.
 struct RandomValue {
   std::string name;
   std::vector<std::string> shape = {};
@@ -31,8 +31,8 @@ public:
 
   void grow(size_t statements);
 
-  /// Whether the program is accepted with its last value as result, where it lies or gathered; then it
-  /// is `text`.
+  /// Whether the program is accepted with its last value as result, as it is placed or gathered. If
+  /// so, it is in `text`.
   bool finish();
 
   std::string text;
@@ -40,12 +40,12 @@ public:
   bool isExact = true; ///< nothing in `text` is rounded
   /// Per argument before `sizes`, its shape; a scalar has none.
   std::vector<std::vector<std::string>> shapes;
-  bool speaksOfPart1 = false; ///< of a level, which shapes of one part do not have
+  bool speaksOfPart1 = false; ///< of a level, which shapes with one part lack
 
-  /// Programs that differ from `text` in one movement or one placement: they are refused, or mean the
-  /// same.
+  /// Programs that differ from `text` in one movement or one placement. Each is either refused or
+  /// computes the same.
   std::vector<std::string> altered() const;
-  /// Programs that cannot be right, by what is known of where their values lie.
+  /// Programs that must be refused, judging by the placements of their values.
   std::vector<std::string> wrong();
 
 private:
@@ -58,7 +58,8 @@ private:
   std::string drawnPlace(const std::vector<std::string> &shape);
   void addArgument();
 
-  /// The text of an expression, with what is known of its numbers; no text: there is none of that kind.
+  /// The text of an expression, with what is known about its numbers; an empty text if there is no
+  /// expression of that kind.
   struct Drawn {
     std::string text;
     double bound = 0;
@@ -83,7 +84,8 @@ private:
     text = program(place, value);
     return CheckedText(text).ok();
   }
-  /// Checks the program with one more `let`; where its value lies, and of what shape.
+  /// Checks the program with one more `let`. Returns the placement and shape of its value; nothing
+  /// if the program is refused.
   std::optional<RandomValue> tried(const std::string &name, const Drawn &drawn);
   std::string typeText(const RandomValue &value, bool isPlaced) const;
   std::string gathered(const RandomValue &value, size_t leaveOut) const;
@@ -94,7 +96,7 @@ private:
   std::vector<std::string> lets_;
 };
 
-/// The same program where the two levels are the axes of a mesh of chips.
+/// The same program, with the two levels as axes of a mesh of chips.
 std::string asMesh(std::string text, uint32_t columns);
 
 } // namespace ptl::parts

@@ -4,24 +4,25 @@
 
 namespace ptl::parts {
 
-/// So few rounds are always simulated, if they are alike or not.
+/// Up to this many rounds all are simulated: for rounds that are alike, and for others.
 static constexpr int64_t kFewLike = 24, kFewOther = 32;
-/// Of more, so many; where even some of these are more than there may be, `kFewest`.
+/// Of more rounds this many are simulated; `kFewest` if the effort allows fewer than `kSome`.
 static constexpr int64_t kUsual = 14, kFewest = 8, kSome = 4;
-/// More rounds tell nothing new of the others.
+/// Further rounds would not change the estimate of the rounds left out.
 static constexpr int64_t kMostRounds = 64;
-/// Of rounds that are alike, the last ones: nothing may begin in the round behind them.
+/// The last rounds of a loop whose rounds are alike: no round follows that could overlap with them.
 static constexpr int64_t kLastRounds = 2;
-/// Parts that wait for each other may take turns: after so many rounds they often are where they were.
+/// Parts that wait for each other may alternate; after this many rounds they often are in the same
+/// state.
 static constexpr int64_t kPeriod = 6;
 static constexpr int64_t kWindow = 4, kWindowPace = 2, kFewestWindows = 4;
 
-/// Whether a value is computed with the number of a round of the loop that it stands in.
+/// Whether the computation of a value uses the round number of its loop.
 static bool usesRound(const PlacedProgram &placed, const PlacedLoop &loop, ValueId of) {
   auto depends = [&](Dim dim) { return dim && dim.mentions(loop.variable); };
   std::vector<bool> isUsed(of + 1);
   isUsed[of] = true;
-  // Operands stand before what uses them.
+  // Operands have lower numbers than what uses them, so one pass backwards finds all of them.
   for (ValueId id = of + 1; id-- > loop.body();) {
     if (!isUsed[id])
       continue;
@@ -89,16 +90,18 @@ static std::vector<PlannedRound> firstAndLast(int64_t rounds, int64_t simulated,
   return plan;
 }
 
-/// Windows in the middle of as many stretches of the loop.
+/// The loop is divided into `count` stretches of equal length, and a window of rounds in the middle
+/// of each is simulated for all of its rounds.
 static std::vector<PlannedRound> windows(int64_t rounds, int64_t count) {
   std::vector<PlannedRound> plan;
   for (int64_t i = 0; i < count; ++i) {
-    // The longer stretches first, by one round.
+    // The longer stretches come first; they differ by one round.
     int64_t begin = rounds / count * i + std::min(i, rounds % count);
     int64_t length = rounds / count + (i < rounds % count);
     int64_t first = begin + (length - kWindow) / 2;
-    // Where the window is half a round in front of the middle, its later rounds count more, so that what grows with the
-    // number of the round is counted rightly: squares of the distances from the middle of four add up to 5.
+    // A window cannot lie half a round further, so its later rounds get more weight where it begins
+    // half a round before the middle. Then a time that grows linearly with the round number is
+    // summed exactly: the squares of the distances from the middle of four rounds add up to 5.
     double middle = static_cast<double>(length - kWindow) / 2 - static_cast<double>(first - begin);
     for (int64_t j = 0; j < kWindow; ++j) {
       double aside = static_cast<double>(j) - static_cast<double>(kWindow - 1) / 2;

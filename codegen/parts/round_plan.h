@@ -1,4 +1,4 @@
-// Which rounds of a loop are simulated, and how many others each of them stands for.
+// Chooses which rounds of a loop are simulated, and how many others each of them represents.
 #pragma once
 
 #include "frontend/sema/placement/placement.h"
@@ -8,10 +8,10 @@ namespace ptl::parts {
 /// A round that is simulated.
 struct PlannedRound {
   int64_t number = 0;
-  double stands = 1;   ///< for so many rounds, itself included
-  int64_t leftOut = 0; ///< rounds that are not simulated and come before the next one of the plan
-  /// How many rounds their pace is the mean of. It is read at this round and at the one before it, and there are as many
-  /// rounds in a row as that takes.
+  double stands = 1;   ///< the number of rounds it represents, itself included
+  int64_t leftOut = 0; ///< rounds that are skipped between this one and the plan's next one
+  /// The number of rounds over which the mean pace is taken at this round; it is measured at this
+  /// round and the one before, so that many consecutive rounds precede.
   size_t pace = 0;
   size_t turn = 1; ///< and of how many what chips compute is the mean
 };

@@ -39,7 +39,7 @@ std::pair<int64_t, int64_t> RowRoutes::overfull(int64_t cap) const {
   return {-1, 0};
 }
 
-/// Rows of `from` for the experts of `to`.
+/// The number of rows that rank `from` has for the experts of rank `to`.
 int64_t RowRoutes::between(uint32_t from, uint32_t to) const {
   int64_t rows = 0;
   for (int64_t expert = experts_[to].begin; expert < experts_[to].end; ++expert)
@@ -69,7 +69,7 @@ movement::Request RowRoutes::request(int64_t columns, bool isBack) const {
 std::vector<int64_t> RowRoutes::choicesBetween(uint32_t rank, const Choices &choices) const {
   size_t most = static_cast<size_t>(mostBetween());
   std::vector<int64_t> rows(ranks() * most, kNoRow);
-  std::vector<size_t> next(counts_[rank].size()); // per expert, where its next row comes to be
+  std::vector<size_t> next(counts_[rank].size()); // per expert: the slot of its next row
   for (uint32_t to = 0; to < ranks(); ++to) {
     size_t at = to * most;
     for (auto expert = static_cast<size_t>(experts_[to].begin);
@@ -89,8 +89,8 @@ std::vector<int64_t> RowRoutes::placesBetween(uint32_t rank, int64_t cap) const 
   std::vector<int64_t> rows(ranks() * most, kNoRow);
   const movement::Interval &own = experts_[rank];
   std::vector<int64_t> used(static_cast<size_t>(own.length()));
-  // Rows of an expert take their slots in the order of the ranks that send them, and within a rank
-  // in their own order: so the result does not depend on who arrives first.
+  // The rows of an expert take their slots in the order of the ranks that send them, and within a
+  // rank in their own order, so that the result does not depend on the order of arrival.
   for (uint32_t from = 0; from < ranks(); ++from) {
     size_t at = from * most;
     for (int64_t expert = own.begin; expert < own.end; ++expert) {

@@ -25,14 +25,14 @@ void PartsRun::makeAll(ValueId begin, ValueId end, const std::vector<Value> &arg
     }
 }
 
-/// What the next iteration begins with.
+/// Sets the carried variables to the values that the next iteration begins with.
 void PartsRun::goOn(const PlacedLoop &loop, std::vector<std::vector<Value>> carried) {
   for (size_t i = 0; i < carried.size(); ++i)
     values_[loop.first + i] = std::move(carried[i]);
 }
 
 void PartsRun::beginLoop(const PlacedLoop &loop) {
-  // In another round of a loop around, values have parts of the last stage that ran.
+  // In a further round of an outer loop the stages still have the parts of the last round.
   settle(loop.first, loop.end);
   std::vector<std::vector<Value>> carried;
   for (ValueId id = loop.first; id < loop.body(); ++id)
@@ -40,8 +40,10 @@ void PartsRun::beginLoop(const PlacedLoop &loop) {
   goOn(loop, std::move(carried));
 }
 
-/// Whether the loop is left.
+/// Ends an iteration; whether the loop is left there.
 bool PartsRun::endRound(const PlacedLoop &loop) {
+  // All next values are read before any carried variable is written, since one may be another's
+  // next value.
   std::vector<std::vector<Value>> carried;
   for (const PlacedCarried &each : loop.carried)
     carried.push_back(values_[each.next]);
@@ -80,7 +82,7 @@ void PartsRun::repeat(const PlacedLoop &loop, const std::vector<Value> &args) {
     makeAll(loop.body(), loop.end, args);
     if (endRound(loop))
       break;
-    // Behind the last iteration there may be no such number.
+    // After the last iteration the next number may not be representable.
     at = static_cast<int64_t>(static_cast<uint64_t>(at) + static_cast<uint64_t>(step));
     if (saved)
       save(loop, *saved, at);
@@ -90,8 +92,8 @@ void PartsRun::repeat(const PlacedLoop &loop, const std::vector<Value> &args) {
            loop.stmt->checkpoint->span);
 }
 
-/// The checkpoints of a loop, after what it carries has been read from the one to go on from; null where
-/// none are saved.
+/// The checkpoints of a loop, after its carried variables have been read from the checkpoint to
+/// continue from; null if none are saved.
 std::unique_ptr<PartsRun::SavedLoop> PartsRun::resume(const PlacedLoop &loop) {
   Span span = loop.stmt->checkpoint->span;
   int64_t every = number(loop.every, placed_.values[loop.first]);
@@ -134,7 +136,7 @@ void PartsRun::save(const PlacedLoop &loop, SavedLoop &saved, int64_t next) {
 
 // ---- Choices -----------------------------------------------------------------------------------
 
-/// Each part knows the condition by itself, and none asks another one for it.
+/// Every part computes the condition itself, so that none has to ask another one for it.
 bool PartsRun::holds(ValueId id, const Expr &condition) {
   std::optional<bool> all;
   for (uint32_t part : here_) {
@@ -161,6 +163,7 @@ void PartsRun::choose(const PlacedChoice &choice, const std::vector<Value> &args
   for (ValueId id = choice.chosen; id < choice.end; ++id) {
     const PlacedValue &value = placed_.values[id];
     ValueId from = *value.operands[isFirst ? 0 : 1];
+    // An arm may have the value in another placement, of which each part then takes its box.
     values_[id] = values_[from];
     for (uint32_t part : here_)
       if (placed_.values[from].placement != value.placement && grid_.holds(value.placement, part))

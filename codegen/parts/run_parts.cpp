@@ -19,7 +19,7 @@ using reference::RunResult;
 using reference::RunStatus;
 using reference::Value;
 
-/// Part numbers of the source stand on a machine that is known now.
+/// Stops the run if the source names a part that the machine does not have.
 void PartsRun::checkParts(const PlacedValue &value) {
   for (size_t level = 0; level < placed_.levels.size(); ++level)
     if (const LevelPlacement &at = value.placement[level];
@@ -47,8 +47,8 @@ void PartsRun::make(ValueId id, const std::vector<Value> &args) {
     if (!grid_.holds(value.placement, part))
       continue;
     Value made = onPart(value, part, args);
-    // The placement says which box a part has. Another shape would be a fault of the rules, and is
-    // no reason to go on with wrong values.
+    // The placement says which box a part holds. Another shape would be an error in the rules of
+    // placement, and the run must not continue with wrong values.
     if (std::vector<int64_t> shape = shapeOfBox(boxAt(value, part));
         !std::equal(shape.begin(), shape.end(), made.shape().begin(), made.shape().end()))
       stop(RunStatus::Fault,
@@ -59,7 +59,8 @@ void PartsRun::make(ValueId id, const std::vector<Value> &args) {
   }
 }
 
-/// Of a partial value the first part of a level has all, and the others have the identity element.
+/// The box of an argument on a part. Of a partial sum the first part of each level has the whole
+/// argument, and the others have the identity element.
 Value PartsRun::argument(const PlacedValue &value, uint32_t part, const std::vector<Value> &args) {
   const std::vector<Local *> &params = placed_.decl->params;
   size_t index =
@@ -111,7 +112,7 @@ Value PartsRun::onPart(const PlacedValue &value, uint32_t part, const std::vecto
   stop(RunStatus::Fault, "a value that parts do not make", value);
 }
 
-/// Axes with a position are not cut, so each part has it.
+/// An axis at which a position is taken is never cut, so each part has the position.
 Value PartsRun::indexed(const PlacedValue &value, uint32_t part) {
   const PlacedValue &base = placed_.values[*value.operands[0]];
   Box have = boxAt(base, part), wanted = have;
@@ -125,6 +126,7 @@ Value PartsRun::indexed(const PlacedValue &value, uint32_t part) {
     wanted[axis] = {at, at + 1};
   }
   Value taken = sliceOf(at(*value.operands[0], part), have, wanted);
+  // The axes of the positions have length 1 here and are dropped by the shape.
   return valueOfElements(taken.elem(), shapeOfBox(boxAt(value, part)), elementsOf(taken));
 }
 
@@ -163,7 +165,7 @@ Value PartsRun::converted(const PlacedValue &value, uint32_t part) {
     return from;
   if (expr.checkRange && from.isScalar() && from.elem() == ElemKind::Int) {
     int64_t number = from.asScalar().scalar.i;
-    // An `int` that converts by itself has to keep its value.
+    // An `int` that is converted implicitly must keep its value.
     Scalar there = roundScalar(Scalar::integer(number), value.elem);
     if (there.i != number)
       stop(RunStatus::Arithmetic,
@@ -190,6 +192,7 @@ void PartsRun::moveGroup(const GroupMove &group, const PlacedValue &value, Value
   if (std::string why = execution.run(nextSeed()); !why.empty())
     stop(RunStatus::Fault, "the steps of `" + std::string(value.movement->name) + "`: " + why,
          value);
+  // A part that is in the group but not in the placement afterwards only sent.
   for (size_t rank = 0; rank < group.parts.size(); ++rank)
     if (uint32_t part = group.parts[rank]; grid_.holds(value.placement, part))
       to[part] =
@@ -212,7 +215,7 @@ void PartsRun::move(ValueId id) {
   }
 }
 
-/// The steps of this part; none if it has nothing afterwards.
+/// Executes the steps of this part. The value is empty if the part holds nothing afterwards.
 Value PartsRun::movedByRank(const GroupMove &group, const PlacedValue &value, Fold fold,
                             const Value &have) {
   uint32_t me = options_.own->part;
@@ -237,7 +240,7 @@ Bytes PartsRun::asRank(const GroupMove &group, const PlacedValue &value, size_t 
   return std::move(result.bytes);
 }
 
-/// Which rows go where stands in the data.
+/// A movement of rows: the data says which rows go where.
 void PartsRun::route(ValueId id) {
   const PlacedValue &value = placed_.values[id];
   auto exchange = [&](const GroupMove &group, size_t size, const std::vector<Bytes> &sources) {
@@ -277,7 +280,8 @@ Value PartsRun::assembled(ValueId id) {
   return whole;
 }
 
-/// The first part makes the file and tells the others its name. Of parts that have the same the first
+/// The first part creates the file and tells the others its name. Of the parts with the same box
+/// the first
 /// one writes it, so each element is written once.
 void PartsRun::writeOwn(size_t output, const PlacedValue &value, const Value &have) {
   constexpr size_t mostName = 4096; // `PATH_MAX`
@@ -308,14 +312,14 @@ void PartsRun::writeOwn(size_t output, const PlacedValue &value, const Value &ha
     stop(RunStatus::Silent, why, value);
 }
 
-/// The whole of an output on the first part, empty values on others.
+/// The whole output on the first part; the other parts return empty values.
 Value PartsRun::gathered(size_t output) {
   ValueId id = placed_.outputs[output];
   PlacedValue value = placed_.values[id];
   uint32_t me = options_.own->part;
   Value have = at(id, me);
   std::vector<int64_t> shape = wholeShape(value);
-  // Partial values are folded one level after the other, the innermost first, as `fold.cpp` does.
+  // Partial values are folded one level after the other, the innermost first, as in `fold.cpp`.
   for (size_t level = placed_.levels.size(); level-- > 0;) {
     Placement before = value.placement;
     if (!before[level].isPartial())
@@ -332,13 +336,14 @@ Value PartsRun::gathered(size_t output) {
     return Value();
   }
   Placement before = value.placement;
+  // A reshard to part 0 of every level collects the blocks.
   value.movement = &movementRecord(MovementId::Reshard);
   for (LevelPlacement &at : value.placement)
     at = {PlacementKind::Single};
   return movedByRank(groupsOf(grid_, value, before, shape)[0], value, Fold::Sum, have);
 }
 
-/// The words of all modules, and who executes them.
+/// The tokens of all modules and the executor: what pages of a pool must not be shared across.
 static std::string textOf(const CheckedProgram &program, const PoolOptions &options) {
   std::string text = options.executor + '\n';
   for (const auto &module : program.modules)

@@ -1,6 +1,6 @@
-// Executes a placed program on the parts of its levels, all in one process or each as a rank by itself:
-// every part computes on its blocks as the reference executor does, and movements go by their lists of
-// steps.
+// Executes a placed program on the parts of its levels, all in one process or each as a rank of its
+// own. Every part computes on its blocks as the reference executor does, and movements follow their
+// lists of steps.
 #pragma once
 
 #include "codegen/parts/checkpoints.h"
@@ -12,17 +12,17 @@
 
 namespace ptl::parts {
 
-/// Arrays in files, of which each part reads and writes what it has. All parts ask for the same in the
-/// same order, and are answered alike.
+/// Arrays in files, of which each part reads and writes its own blocks. All parts must make the
+/// same calls in the same order, and get the same answers.
 class PartFiles {
 public:
   virtual ~PartFiles() = default;
-  /// Whether the array of a parameter is read so, instead of being given.
+  /// Whether the array of a parameter is read from a file instead of being passed.
   virtual bool reads(size_t param) const = 0;
   virtual reference::Value read(size_t param, const movement::Box &box, std::string &why) = 0;
-  /// Whether a result is written so, instead of being given to the first part.
+  /// Whether a result is written to a file instead of being sent to the first part.
   virtual bool writes(size_t output) const = 0;
-  /// Makes the file, by the first part; what the others are to know of it.
+  /// Creates the file; called on the first part. Returns what the other parts must know about it.
   virtual std::string begin(size_t output, ElemKind elem, const std::vector<int64_t> &shape,
                             std::string &why) = 0;
   virtual void write(size_t output, const std::string &file, const std::vector<int64_t> &shape,
@@ -33,17 +33,17 @@ struct PartsOptions {
   MachineShape shape;
   uint64_t seed = 0;                ///< of the order in which messages arrive
   reference::RunOptions entry = {}; ///< dimensions by name
-  OwnPart *own = nullptr;           ///< null: all parts are here
-  PartFiles *files = nullptr;       ///< of a part that is a rank; null: arrays are given as a whole
+  OwnPart *own = nullptr;           ///< null: all parts run in this process
+  PartFiles *files = nullptr;       ///< for a part that is a rank; null: arrays are passed whole
   CheckpointOptions checkpoints = {};
   PoolOptions pools = {};
 };
 
-/// `args`: whole arrays and scalars, one per parameter. The outputs are whole arrays again, put
-/// together of the blocks; what several parts have is compared between them. What stops one
-/// part stops all, with the name of the part. Of parts that are ranks the first has the outputs, the
-/// others have empty values; nobody has those that `files` write. Of arrays that `files` read `args` has
-/// the shapes.
+/// `args` has whole arrays and scalars, one per parameter. The outputs are whole arrays again,
+/// assembled from the blocks; a block that several parts have is compared between them. An error on
+/// one part stops all of them, and names the part. If parts are ranks, only the first has the
+/// outputs, the others have empty values; outputs that `files` write are empty everywhere. For
+/// arrays that `files` read, `args` has only the shapes.
 reference::RunResult runOnParts(const CheckedProgram &program, const SourceManager &sources,
                                 const PlacedProgram &placed, std::vector<reference::Value> args,
                                 const PartsOptions &options);

@@ -45,7 +45,7 @@ public:
   }
 
 private:
-  /// Where stages run, as far as the loops around say it.
+  /// Sets the parts of stages, as far as the variables of the loops around are known.
   void settle(ValueId begin, ValueId end) {
     parts::settle(asked_, begin, end, grid_, [this](SymbolId symbol) {
       auto variable = variables_.find(symbol);
@@ -91,7 +91,7 @@ private:
     return static_cast<size_t>(&loop - placed_.loops.data());
   }
 
-  PlacedProgram asked_; ///< with the parts of the stages of this round
+  PlacedProgram asked_; ///< with the parts of the stages in this round
   TimeQuestion question_;
   const PlacedProgram &placed_;
   const Grid &grid_;
@@ -109,7 +109,7 @@ private:
   std::vector<size_t> moveOf_; ///< per group
   // Where the walk is.
   LoopNumbers variables_;
-  double stands_ = 1; ///< for so many times, by the loops around
+  double stands_ = 1; ///< how many simulated or left-out rounds a task stands for
   size_t depth_ = 0;  ///< of loops
   // What has been seen.
   std::vector<bool> isUsed_;   ///< per value
@@ -129,7 +129,7 @@ private:
   double messages_ = 0;
 };
 
-/// Part numbers of the source stand on a machine that is known now.
+/// False, with a reason, if the source names a part that the machine does not have.
 bool PartsTimer::hasItsPart(ValueId id) {
   for (size_t level = 0; level < placed_.levels.size(); ++level)
     if (const LevelPlacement &at = placed_.values[id].placement[level];
@@ -143,7 +143,7 @@ bool PartsTimer::hasItsPart(ValueId id) {
 
 // ---- Loops ---------------------------------------------------------------------------------------
 
-/// Adds the tasks of values, and of loops and choices among them.
+/// Adds the tasks of values, and of the loops and choices among them.
 bool PartsTimer::walk(ValueId begin, ValueId end, std::optional<ValueId> region) {
   for (ValueId id = begin; id < end;) {
     if (const PlacedLoop *loop = placed_.loopAt(id)) {
@@ -174,7 +174,7 @@ bool PartsTimer::walk(ValueId begin, ValueId end, std::optional<ValueId> region)
   return true;
 }
 
-/// What a region made earlier is made again.
+/// Forgets the tasks of a region that an earlier round made, so that it is walked again.
 void PartsTimer::forget(ValueId begin, ValueId end, ValueId region) {
   for (size_t stretch = 0; stretch < stretches_.size(); ++stretch)
     if (stretches_[stretch].region == region)
@@ -183,7 +183,7 @@ void PartsTimer::forget(ValueId begin, ValueId end, ValueId region) {
     ready_[id].assign(grid_.count(), {});
 }
 
-/// Adds the tasks of the arm that is taken.
+/// Adds the tasks of the arm that is taken. False if data decides which one it is.
 bool PartsTimer::choose(const PlacedChoice &choice) {
   std::optional<bool> holds = knownTruth(question_, variables_, choice.holds);
   if (!holds) {
@@ -193,8 +193,7 @@ bool PartsTimer::choose(const PlacedChoice &choice) {
     return false;
   }
   auto [begin, end] = choice.arm(*holds);
-  // In a loop the other arm may have been taken before; what it left is not what this round waits
-  // for.
+  // In a loop the other arm may have been taken before; this round must not wait for its tasks.
   forget(begin, end, begin - 1);
   if (!walk(begin, end, begin - 1))
     return false;
@@ -203,7 +202,8 @@ bool PartsTimer::choose(const PlacedChoice &choice) {
   return true;
 }
 
-/// Of so many rounds those up to the one that leaves the loop; nothing, and the reason, where data decide it.
+/// How many of the rounds there are up to the one that leaves the loop; nullopt, with a reason, if
+/// data decides it.
 std::optional<int64_t> PartsTimer::untilLeft(const PlacedLoop &loop, int64_t rounds) {
   if (!loop.leaves)
     return rounds;
@@ -221,7 +221,8 @@ std::optional<int64_t> PartsTimer::untilLeft(const PlacedLoop &loop, int64_t rou
   return rounds;
 }
 
-/// How often a loop goes round; nothing, and the reason, where the run would stop there, or data decide.
+/// The number of rounds of a loop; nullopt, with a reason, if the run would stop there or data
+/// decides it.
 std::optional<int64_t> PartsTimer::roundsOf(const PlacedLoop &loop) {
   if (!loop.stmt && !question_.rounds)
     why_ = "a `while` that changes `" + loop.carried[0].local->name +
@@ -236,7 +237,7 @@ std::optional<int64_t> PartsTimer::roundsOf(const PlacedLoop &loop) {
   return std::nullopt;
 }
 
-/// Messages and tasks of one round, whose variable has a number, of both arms of a choice.
+/// The messages and tasks of one round whose number is known. Both arms of each choice count.
 std::optional<int64_t> PartsTimer::effortOf(const PlacedLoop &loop, const LoopNumbers &around) {
   auto effort = static_cast<int64_t>(grid_.count());
   for (ValueId id = loop.body(); id < loop.end;) {
@@ -252,8 +253,8 @@ std::optional<int64_t> PartsTimer::effortOf(const PlacedLoop &loop, const LoopNu
       std::optional<int64_t> of = effortOf(*inner, within);
       if (!of)
         return std::nullopt;
-      // The product is bounded first, since numbers of rounds come from the program and may be
-      // anything.
+      // The factor is bounded before the product is taken, since a number of rounds comes from the
+      // program and the product could overflow.
       effort += *of * std::clamp<int64_t>(rounds, 0, mostInLoops_ / *of + 1);
       id = inner->end;
       continue;
@@ -269,10 +270,11 @@ std::optional<int64_t> PartsTimer::effortOf(const PlacedLoop &loop, const LoopNu
   return effort;
 }
 
-/// How many rounds of a loop may all be simulated.
+/// The number of rounds up to which all rounds of a loop are simulated.
 std::optional<int64_t> PartsTimer::mostRounds(const PlacedLoop &loop, int64_t rounds) {
   if (auto known = mostRounds_.find(&loop); known != mostRounds_.end())
     return known->second;
+  // The middle round stands for all: the extents may depend on the number of the round.
   LoopNumbers middle = variables_;
   if (loop.stmt)
     middle[loop.variable] = number(loop.lo) + rounds / 2 * number(loop.step);
@@ -280,6 +282,7 @@ std::optional<int64_t> PartsTimer::mostRounds(const PlacedLoop &loop, int64_t ro
   if (!effort)
     return std::nullopt;
   int64_t most = mostInLoops_ / *effort;
+  // Loops inside loops get less, because they are simulated in each round of the outer ones.
   for (size_t i = 0; i < depth_; ++i)
     most /= 8;
   mostRounds_[&loop] = most;
@@ -296,6 +299,7 @@ bool PartsTimer::repeat(const PlacedLoop &loop) {
     time_.loops.push_back({loop.stmt ? loop.stmt->span : loop.condition->span});
     roundsOfLoops_.push_back(0);
   }
+  // What the loop uses from outside is made before it, not as a task of its first round.
   for (ValueId id = loop.first; id < loop.end; ++id)
     for (std::optional<ValueId> operand : placed_.values[id].operands)
       if (operand && *operand < loop.first)
@@ -351,6 +355,7 @@ bool PartsTimer::goRound(const PlacedLoop &loop) {
   tasks_.beginRound();
   if (!walk(loop.body(), loop.end, loop.first))
     return false;
+  // All next values are taken before a carried one is set, since one may be another's next value.
   std::vector<std::vector<std::vector<uint32_t>>> next;
   for (const PlacedCarried &each : loop.carried)
     next.push_back(ready(each.next));
@@ -362,7 +367,7 @@ bool PartsTimer::goRound(const PlacedLoop &loop) {
 
 // ---- Tasks ---------------------------------------------------------------------------------------
 
-/// Per part: the tasks that make a value.
+/// Per part, the tasks that make a value.
 const std::vector<std::vector<uint32_t>> &PartsTimer::ready(ValueId id) {
   const PlacedValue &value = placed_.values[id];
   if (auto stretch = home_.find(id); stretch != home_.end())
@@ -373,13 +378,14 @@ const std::vector<std::vector<uint32_t>> &PartsTimer::ready(ValueId id) {
   return ready_[id];
 }
 
-/// Stretches that it uses come first; none uses what it makes.
+/// Adds the task of a stretch behind the tasks of its inputs. Stretches never use each other in a
+/// cycle.
 void PartsTimer::compute(size_t number) {
   const Stretch &stretch = stretches_[number];
   if (isComputed_[number])
     return;
   isComputed_[number] = true;
-  // Nothing uses it, or only conditions that are known from sizes.
+  // No other stretch uses it, or only conditions that are known from sizes use it.
   if (stretch.outputs.empty())
     return;
   for (ValueId input : stretch.inputs)
@@ -395,6 +401,7 @@ void PartsTimer::compute(size_t number) {
   for (uint32_t part = 0; part < grid_.count(); ++part) {
     if (!grid_.holds(placed_.values[stretch.own.back()].placement, part))
       continue;
+    // Parts with equal extents have the same text, so each text is timed once.
     std::string source = sourceOf(
         placed_, stretch, [&](ValueId id) { return extents(id, part); },
         [&](Dim dim) { return this->number(dim); });
@@ -452,6 +459,7 @@ bool PartsTimer::move(ValueId id) {
   if (isNew)
     time_.moves.push_back(steps->time);
   MoveTime &time = time_.moves[known->second];
+  // A movement in a loop may have other steps each round; its report shows the slowest.
   if (steps->time.alone > time.alone)
     time = steps->time;
   timesOfMoves_[known->second] += stands_;
@@ -468,7 +476,7 @@ bool PartsTimer::move(ValueId id) {
   return true;
 }
 
-/// Adds the steps of groups behind all that a movement waits for.
+/// Adds the steps of groups, behind everything that the movement waits for.
 void PartsTimer::carryOut(ValueId id, const std::vector<MoveGroup> &groups, int64_t bytes,
                           double start, size_t number) {
   for (const MoveGroup &group : groups) {
@@ -486,8 +494,9 @@ void PartsTimer::carryOut(ValueId id, const std::vector<MoveGroup> &groups, int6
 
 // ---- The answer ----------------------------------------------------------------------------------
 
-/// Values that something else is made of, arguments and results. Others are as if they were not there: `zeros` of which each
-/// part makes its block.
+/// Marks the values that take memory. An operation whose value nothing uses takes none, such as a
+/// whole `zeros`
+/// where each part makes its own block.
 void PartsTimer::findUsed() {
   isUsed_.assign(placed_.values.size(), false);
   for (ValueId id = 0; id < placed_.values.size(); ++id) {
@@ -506,7 +515,7 @@ void PartsTimer::findUsed() {
       isUsed_[choice.page->kept] = true;
 }
 
-/// What part 0 has: blocks get shorter from there.
+/// Counts the block of part 0, which is the longest: block lengths never increase with the part.
 void PartsTimer::countBytes(ValueId id) {
   const PlacedValue &value = placed_.values[id];
   if (isPieceOf(value) || value.kind == PlacedKind::Reshape || !isUsed_[id])
@@ -517,7 +526,7 @@ void PartsTimer::countBytes(ValueId id) {
   bytes_[id] = std::max(bytes_[id], bytes);
 }
 
-/// The checkpoints of the loop that saves some, which are no tasks: what they add follows from the time of a round.
+/// The time of checkpoints. They are no tasks; what they add follows from the time of a round.
 void PartsTimer::findSaving() {
   double seconds = 0, begin = 0;
   if (saved_.begin < saved_.end) {
@@ -532,7 +541,7 @@ void PartsTimer::findSaving() {
     time_.seconds += time_.save->adds;
 }
 
-/// The whole in time, and again without each movement.
+/// The timeline of the whole program, and again without each movement to see what it adds.
 void PartsTimer::finish() {
   movement::TimelineOptions options{question_.keepsCarried};
   time_.timeline = movement::timelineOn(question_.fabric, moves_, tasks_.tasks(), options);
@@ -556,8 +565,7 @@ void PartsTimer::finish() {
     isBegun[origin.number] = true;
   }
   for (ValueId id = 0; id < placed_.values.size(); ++id) {
-    // In a loop that goes round, a value of a round and that of the next one may be there at the
-    // same time.
+    // In a loop with several rounds a value of one round and of the next may live at the same time.
     bool isTwice = false;
     for (size_t i = 0; i < placed_.loops.size(); ++i)
       isTwice |= goesRound_[i] && id >= placed_.loops[i].body() && id < placed_.loops[i].end;
@@ -579,6 +587,7 @@ void PartsTimer::finish() {
 double PartsTimer::secondsWithout(size_t move) const {
   std::vector<TimedMove> moves = moves_;
   std::vector<StepList> nothing;
+  // The moves point into this vector, so it must not be reallocated.
   nothing.reserve(moves.size());
   for (size_t i = 0; i < moves.size(); ++i)
     if (moveOf_[i] == move) {

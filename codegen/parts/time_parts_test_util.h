@@ -1,4 +1,5 @@
-// Placed programs in time on a small machine, whose computing takes what a test says.
+// Times of placed programs on a small machine whose computations take the time that a test
+// specifies.
 #pragma once
 
 #include "codegen/parts/fabric_of.h"
@@ -9,7 +10,7 @@ namespace ptl::parts {
 
 constexpr double us = 1e-6;
 
-/// Two hosts of chips, eight at most.
+/// Two hosts with up to eight chips.
 inline movement::Fabric someFabric() {
   movement::Fabric fabric;
   fabric.levels = {{.name = "chip", .count = 8, .latency = 1 * us, .portRate = 100e9},
@@ -17,10 +18,10 @@ inline movement::Fabric someFabric() {
   return fabric;
 }
 
-/// What is asked beside the program and its shape.
+/// What a test specifies besides the program and its shape.
 struct TimedHow {
-  std::map<std::string, int64_t> sizes = {}; ///< others are 64
-  /// Of a stretch, by its text.
+  std::map<std::string, int64_t> sizes = {}; ///< unlisted ones are 64
+  /// The seconds of a stretch, given its text.
   std::function<double(const std::string &source)> seconds = [](const std::string &) {
     return 10 * us;
   };
@@ -30,7 +31,7 @@ struct TimedHow {
   movement::Fabric fabric = someFabric();
 };
 
-/// A program on a shape.
+/// A timed program.
 struct Timed {
   Timed(const std::string &text, const std::string &entry, const MachineShape &shape,
         TimedHow how = {})

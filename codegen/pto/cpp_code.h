@@ -1,5 +1,5 @@
-// The C++ text of one function while it is written. The functions that print operations take it as
-// their first argument and keep no state of their own.
+// The C++ text of one function while it is being written. The functions that print operations take
+// it as their first argument and keep no state of their own.
 #pragma once
 
 #include "codegen/pto/cpp_helpers.h"
@@ -37,21 +37,21 @@ struct CppExpression {
   }
 };
 
-/// Prints what only the functions of one kind have.
+/// Prints operations that only functions of one kind contain.
 class CppExtension {
 public:
   virtual ~CppExtension() = default;
-  /// Prints an operation as statements; false, and nothing is printed, if it is none of these.
+  /// Prints an operation as statements. Returns false, and prints nothing, for other operations.
   virtual bool emit(mlir::Operation *op) = 0;
-  /// An operation as an expression; nothing if it is none of these.
+  /// An operation as an expression; nothing for other operations.
   virtual std::optional<CppExpression> expression(mlir::Operation *op) = 0;
-  /// Is called when the statements of an operation, whichever it is, have been printed.
+  /// Called after the statements of any operation have been printed.
   virtual void leave(mlir::Operation *op) = 0;
 };
 
 class CppCode {
 public:
-  /// What is given by reference outlives the text. `extension` may be null.
+  /// The arguments that are passed by reference must outlive the text. `extension` may be null.
   CppCode(mlir::func::FuncOp function, const Machine &machine, CppTypes &types, CppHelpers &helpers,
           std::vector<Finding> &findings, CppExtension *extension = nullptr);
   CppCode(const CppCode &) = delete;
@@ -64,27 +64,27 @@ public:
   CppTypes &types() { return types_; }
   /// The names of the function's values.
   NameTable &names() { return names_; }
-  /// Notes that the text uses a helper (`CppHelpers`).
+  /// Records that the text uses a helper (`CppHelpers`).
   void useHelper(llvm::StringRef helper) { helpers_.used.insert(helper); }
 
   // ---- Lines -----------------------------------------------------------------------------------
 
   TextLines &body() { return body_; }
   void line(mlir::Operation *op, const std::string &text) { body_.add(text, placeOf(op)); }
-  /// Adds a line that begins a block, and indents what follows until the block is closed.
+  /// Adds a line that opens a block, and indents the following lines until the block is closed.
   void open(mlir::Operation *op, const std::string &text);
   void close();
-  /// Notes that an operation cannot be expressed.
+  /// Records an error: the operation cannot be expressed.
   void missing(mlir::Operation *op, const std::string &what);
 
   // ---- Tiles, views and queues -----------------------------------------------------------------
 
-  /// The address of a tile; null where a queue binds it.
+  /// The address of a tile; null if a queue determines it.
   const CppExpression *addressOf(mlir::Value tile) const;
   void setAddress(mlir::Value tile, CppExpression address) {
     addresses_[tile] = std::move(address);
   }
-  /// The C++ type of an operand: that of its variable, or of a scalar.
+  /// The C++ type of an operand: the type of its variable, or of a scalar.
   std::string operandType(mlir::Value value) const;
   void setType(mlir::Value value, std::string type) { valueTypes_[value] = std::move(type); }
 

@@ -138,8 +138,8 @@ bool standsApart(llvm::StringRef form, size_t end) {
          (behind.starts_with(")") || behind.starts_with(","));
 }
 
-/// How tightly an operand beside operators of a form has to hold together. A sign takes nothing with a
-/// sign of its own either: `--x` would be another operator.
+/// How tightly an operand beside operators of a form has to hold together. A sign takes nothing
+/// with a sign of its own either: `--x` would be another operator.
 Precedence operandOf(const CppScalarRow &row) {
   return row.precedence == Precedence::Conditional ? Precedence::BitOr : Precedence::Primary;
 }

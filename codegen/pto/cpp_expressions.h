@@ -1,24 +1,25 @@
-// Scalars as C++ expressions. What is used once stands where it is used.
+// Scalars as C++ expressions. A scalar with one use is printed inline at that use.
 #pragma once
 
 #include "codegen/pto/cpp_code.h"
 
 namespace ptl::pto {
 
-/// The expression of a value: its variable, or what computes it if it has none.
+/// The expression of a value: its variable, or its computation if it has no variable.
 CppExpression expression(CppCode &code, mlir::Value value);
 
-/// The same where nothing around it binds.
+/// The text of that expression for a context that needs no parentheses.
 std::string textOf(CppCode &code, mlir::Value value);
 
-/// What computes the result of an operation. One that has no spelling in C++ is reported.
+/// The expression that computes an operation's result. An operation that has no form in C++ is
+/// reported as an error.
 CppExpression operationExpression(CppCode &code, mlir::Operation *op);
 
-/// Whether an operation has no variable: pure scalars that are used once and have no name in the
-/// source, and what is no longer than a name.
+/// Whether an operation gets no variable: pure scalars that have one use and no name in the source,
+/// and expressions that are no longer than a name.
 bool isInlined(mlir::Operation *op);
 
-/// `a + b`, without zeros.
+/// `a + b`, where zeros are left out.
 CppExpression sumOf(const CppExpression &a, const CppExpression &b);
 
 } // namespace ptl::pto

@@ -1,4 +1,4 @@
-// Functions that emitted C++ has beside its own: they are written once, where the file uses them.
+// Helper functions of emitted C++: each is defined once in a file that uses it.
 #pragma once
 
 #include "codegen/pto/line_map.h"
@@ -7,12 +7,13 @@
 
 namespace ptl::pto {
 
-/// Helpers that functions of the file use.
+/// The helpers that functions of the file use.
 struct CppHelpers {
   llvm::StringSet<> used; ///< `smaller`, `larger`, `ceilDiv`, `floorDiv`, `coreEvents`
 };
 
-/// Adds the definitions of the helpers; `before` each, `AICORE ` for code of the device.
+/// Adds the definitions of the helpers. `before` precedes each one: `AICORE ` for code of the
+/// device.
 void addCppHelpers(TextLines &text, const CppHelpers &helpers, const std::string &before);
 
 } // namespace ptl::pto

@@ -14,7 +14,7 @@ namespace ptl::pto {
 std::string cppElement(mlir::Type type);
 
 /// A part of an array in global memory: five axes, `kDynamic` where the extent is an argument of
-/// its constructor.
+/// the constructor.
 struct CppView {
   mlir::Type element;
   int64_t shape[5] = {1, 1, 1, 1, 1}, strides[5] = {1, 1, 1, 1, 1};
@@ -24,7 +24,7 @@ struct CppView {
 /// Aliases of one file, in order of first use; the definitions come before the functions.
 class CppTypes {
 public:
-  /// Notes how many types of tiles each place has, so that a single one gets the short name.
+  /// Counts the tile types in each memory, so that the only type of a memory gets the short alias.
   explicit CppTypes(llvm::ArrayRef<TileBufType> tiles);
   std::string tile(TileBufType type);
   std::string view(const CppView &view);

@@ -1,5 +1,5 @@
-// Events between the cores of a group in C++: on devices flags, in CPU simulation, where cores are
-// threads, counters.
+// Events between the cores of a group in C++: flags on devices; counters in CPU simulation, where
+// cores are threads.
 #pragma once
 
 #include "codegen/pto/line_map.h"

@@ -11,7 +11,7 @@ std::string parametersOf(CppCode &code);
 /// Prints the operations of a block.
 void emitBlock(CppCode &code, mlir::Block &block);
 
-/// Prints the statements of the function's body and takes them out of `code`.
+/// Prints the statements of the function's body and moves them out of `code`.
 TextLines emitBody(CppCode &code);
 
 } // namespace ptl::pto

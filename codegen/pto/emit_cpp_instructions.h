@@ -6,8 +6,8 @@
 
 namespace ptl::pto {
 
-/// Prints an instruction: by its form (`Cpp` in ir/ops/instructions/instruction_base.td) if it has
-/// one, else as `LIBRARY(outs..., ins...)`.
+/// Prints an instruction: in its own form (`Cpp` in ir/ops/instructions/instruction_base.td) if it
+/// has one, otherwise as `LIBRARY(outs..., ins...)`.
 void emitInstruction(CppCode &code, Instruction instruction);
 
 } // namespace ptl::pto

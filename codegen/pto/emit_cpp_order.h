@@ -5,8 +5,8 @@
 
 namespace ptl::pto {
 
-/// Prints a flag between pipes, an event between cores, or a barrier. Returns false for any other
-/// operation, of which it prints nothing.
+/// Prints a flag between pipes, an event between cores, or a barrier. Returns false, and prints
+/// nothing, for any other operation.
 bool emitOrder(CppCode &code, mlir::Operation *op);
 
 } // namespace ptl::pto

@@ -5,8 +5,8 @@
 
 namespace ptl::pto {
 
-/// Prints a queue, or a push, a pop or a release. Returns false for any other operation, of which it
-/// prints nothing.
+/// Prints a queue, or a push, a pop or a release. Returns false, and prints nothing, for any other
+/// operation.
 bool emitQueue(CppCode &code, mlir::Operation *op);
 
 } // namespace ptl::pto

@@ -16,27 +16,27 @@ struct PtoasVersion {
   static constexpr unsigned kFirst = 27, kLast = 64;
   unsigned minor = kFirst;
 
-  /// Reads `0.27`; nothing if the text is no version, or one older than the first.
+  /// Parses `0.27`; nothing if the text is not a version, or an older one than the first.
   static std::optional<PtoasVersion> parse(std::string_view text);
 };
 
-/// The changes from version to version: `ptoas_versions.def`.
+/// The changes between versions: `ptoas_versions.def`.
 enum class PtoasChange : uint8_t {
 #define CHANGE(SINCE, ID, ARCH, WHAT) ID,
 #include "codegen/pto/ptoas_versions.def"
 };
-/// Whether the version has the change for an architecture (`--pto-arch`).
+/// Whether the version includes the change for an architecture (`--pto-arch`).
 bool hasChanged(PtoasVersion version, std::string_view arch, PtoasChange change);
-/// The version's name for one of our operations, both without `pto.`.
+/// The version's name of one of our operations, both without the prefix `pto.`.
 std::string_view ptoasName(PtoasVersion version, std::string_view operation);
 
-/// The text of a kernel whose buffers are placed, for `ptoas --pto-level=level3`. What the version
-/// lacks is expressed otherwise: slots of multi-tiles and windows become tiles at computed
-/// addresses, and constants that it would print as C++ that does not compile (infinities, NaN) are
-/// made from their bits. Our attributes are dropped; names, places and the reasons of
-/// synchronisation stay.
+/// The text of a kernel whose buffers have addresses, for `ptoas --pto-level=level3`. Features that
+/// the version lacks are expressed by others: slots of multi-tiles and windows become tiles at
+/// computed addresses, and constants that it would print as invalid C++ (infinities, NaN) are
+/// computed from their bits. Our attributes are dropped; names, source locations and the reasons of
+/// synchronisation are kept.
 Emitted emitPto(mlir::ModuleOp kernel, const Machine &machine, PtoasVersion version = {});
-/// Several kernels as one module.
+/// Emits several kernels as one module.
 Emitted emitPto(llvm::ArrayRef<mlir::ModuleOp> kernels, const Machine &machine,
                 PtoasVersion version = {});
 

@@ -5,7 +5,7 @@
 
 namespace ptl::pto {
 
-/// The text of a function; the constants that its body uses stand at its beginning.
+/// The text of a function, which begins with the constants that its body uses.
 TextLines emitFunction(mlir::func::FuncOp function, const Machine &machine, PtoasVersion version,
                        const TypeAliases &types, std::vector<Finding> &findings);
 

@@ -1,4 +1,5 @@
-// Prints instructions as `.pto`, with what the versions of PTOAS want of them (ptoas_versions.def).
+// Prints instructions as `.pto`, with the operands that each version of PTOAS requires
+// (ptoas_versions.def).
 #pragma once
 
 #include "codegen/pto/pto_code.h"
@@ -6,7 +7,8 @@
 
 namespace ptl::pto {
 
-/// Prints an instruction. What the version wants and an expert's code does not give is reported.
+/// Prints an instruction. If an expert's code lacks an operand that the version requires, that is
+/// reported as an error.
 void emitInstruction(PtoCode &code, Instruction instruction);
 
 } // namespace ptl::pto

@@ -5,8 +5,8 @@
 
 namespace ptl::pto {
 
-/// Prints a queue, its memory, or a push, a pop or a release. Returns false for any other operation,
-/// of which it prints nothing.
+/// Prints a queue, its memory, or a push, a pop or a release. Returns false, and prints nothing,
+/// for any other operation.
 bool emitQueue(PtoCode &code, mlir::Operation *op);
 
 } // namespace ptl::pto

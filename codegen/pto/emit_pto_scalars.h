@@ -5,8 +5,8 @@
 
 namespace ptl::pto {
 
-/// Prints an operation on scalars, by several where PTOAS has no form for it. An operation that is no
-/// arithmetic is reported.
+/// Prints an operation on scalars, by several operations where PTOAS has no equivalent. An
+/// operation that is not arithmetic is reported as an error.
 void emitScalar(PtoCode &code, mlir::Operation *op);
 
 } // namespace ptl::pto

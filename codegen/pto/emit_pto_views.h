@@ -1,4 +1,4 @@
-// Prints what speaks of global memory and of cores as `.pto`.
+// Prints operations on global memory and on cores as `.pto`.
 #pragma once
 
 #include "codegen/pto/pto_code.h"
@@ -6,7 +6,7 @@
 namespace ptl::pto {
 
 /// Prints a view of global memory, a pointer, an access to one element, a trap, or the number of a
-/// core. Returns false for any other operation, of which it prints nothing.
+/// core. Returns false, and prints nothing, for any other operation.
 bool emitView(PtoCode &code, mlir::Operation *op);
 
 } // namespace ptl::pto

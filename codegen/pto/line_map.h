@@ -1,4 +1,4 @@
-// Maps lines of emitted text to the places in the source that they came from.
+// Maps lines of emitted text to the source locations that they came from.
 #pragma once
 
 #include "mlir/IR/Location.h"
@@ -16,21 +16,20 @@ namespace ptl::pto {
 struct SourcePlace {
   std::string file;
   unsigned line = 0, column = 0;
-  /// The operation for which the line was printed; it lives as long as the kernel.
+  /// The operation that the line was printed for; it must live as long as the kernel.
   mlir::Operation *operation = nullptr;
 };
 
-/// The innermost place that a location names, if any.
+/// The innermost source location of an MLIR location, if any.
 std::optional<SourcePlace> placeOf(mlir::Location location);
 /// The place of an operation.
 std::optional<SourcePlace> placeOf(mlir::Operation *operation);
 
-/// For each line of a text, counted from 1, where it came from.
+/// The origin of each line of a text; lines count from 1.
 class LineMap {
 public:
   unsigned numLines() const { return static_cast<unsigned>(places_.size()); }
-  /// Null for lines that correspond to nothing in the source, and for line numbers that the text
-  /// does not have.
+  /// Null for lines without a source location, and for numbers beyond the last line.
   const SourcePlace *at(unsigned line) const {
     return line > 0 && line <= places_.size() && places_[line - 1] ? &*places_[line - 1] : nullptr;
   }
@@ -51,21 +50,22 @@ struct Finding {
   bool isError = true; ///< else a warning
 };
 
-/// An emitted text. It is always complete; `findings` lists what could not be expressed.
+/// An emitted text. It is always complete; `findings` lists the operations that could not be
+/// expressed.
 struct Emitted {
   std::string text;
   LineMap lines;
   std::vector<Finding> findings;
 };
 
-/// Collects lines of text with their places.
+/// Collects lines of text with their source locations.
 class TextLines {
 public:
   void add(std::string text, std::optional<SourcePlace> place = std::nullopt) {
     text.insert(0, indent_, ' ');
     lines_.push_back({std::move(text), std::move(place)});
   }
-  /// A line that begins at the margin.
+  /// Adds a line without indentation.
   void addFlush(std::string text) { lines_.push_back({std::move(text), std::nullopt}); }
   void blank() { lines_.push_back({}); }
   void indent(unsigned by) { indent_ += by; }
@@ -78,8 +78,8 @@ public:
                     std::make_move_iterator(other.lines_.end()));
   }
   bool empty() const { return lines_.empty(); }
-  /// Replaces the operations of lines, for lines that outlive the operations they were printed for;
-  /// `to` may return null.
+  /// Replaces the operations of lines, for lines that outlive the operations that they were printed
+  /// for; `to` may return null.
   void mapOperations(llvm::function_ref<mlir::Operation *(mlir::Operation *)> to) {
     for (Line &line : lines_)
       if (line.place)

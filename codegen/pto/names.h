@@ -1,4 +1,4 @@
-// Names values in emitted text: by their names in the source where they have them.
+// Names of values in emitted text: their names in the source where they have one.
 #pragma once
 
 #include "mlir/IR/Operation.h"
@@ -13,26 +13,26 @@ namespace ptl::pto {
 /// reason.
 std::string reasonOf(mlir::Operation *op);
 
-/// The name of a function in texts that are C++ or become C++: its symbol, with an addition where
-/// C++ or the C library has this name.
+/// The name of a function in texts that are C++ or become C++: its symbol, with a suffix if that is
+/// a name of C++ or of the C library.
 std::string functionName(llvm::StringRef symbol);
 
-/// Names of one function; each is given once.
+/// The names of one function; each is unique.
 class NameTable {
 public:
   /// `style`: whether names may contain `$` and `.` (`.pto`) or are identifiers of C++.
   enum class Style { Pto, Cpp };
   explicit NameTable(Style style) : style_(style) {}
 
-  /// Reserves the names of tiles and arrays of a function for these, because the location of a
-  /// number beside a tile has the tile's name, too.
+  /// Reserves the names of a function's tiles and arrays for them, because a number that belongs to
+  /// a tile has the tile's name in its location, too.
   void keepForTiles(mlir::Operation *function);
 
-  /// The name of a value, which is chosen at the first call.
+  /// The name of a value; it is chosen at the first call.
   const std::string &of(mlir::Value value);
   bool has(mlir::Value value) const { return names_.contains(value); }
   void set(mlir::Value value, std::string name) { names_[value] = std::move(name); }
-  /// A name like `wanted` that is not used yet.
+  /// An unused name that resembles `wanted`.
   std::string fresh(llvm::StringRef wanted);
 
 private:

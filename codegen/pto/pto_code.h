@@ -1,5 +1,5 @@
-// The `.pto` text of one function while it is written. The functions that print operations take it
-// as their first argument and keep no state of their own.
+// The `.pto` text of one function while it is being written. The functions that print operations
+// take it as their first argument and keep no state of their own.
 #pragma once
 
 #include "codegen/pto/names.h"
@@ -9,15 +9,15 @@
 
 namespace ptl::pto {
 
-/// The byte address of a tile: a value that is computed, and a constant.
+/// The byte address of a tile: the sum of a computed value and a constant.
 struct TileAddress {
-  std::string computed; ///< an i64 value; empty: none
+  std::string computed; ///< an i64 value; empty if there is none
   int64_t constant = 0;
 };
 
 class PtoCode {
 public:
-  /// What is given by reference outlives the text.
+  /// The arguments that are passed by reference must outlive the text.
   PtoCode(mlir::func::FuncOp function, const Machine &machine, PtoasVersion version,
           const TypeAliases &types, std::vector<Finding> &findings);
   PtoCode(const PtoCode &) = delete;
@@ -30,17 +30,17 @@ public:
 
   // ---- Names and types -------------------------------------------------------------------------
 
-  /// `%x`; for a constant the name of one at the head of the function, where it is then defined.
+  /// `%x`; for a constant the name of its definition at the head of the function.
   std::string name(mlir::Value value);
-  /// The names, with commas between.
+  /// The names, separated by commas.
   std::string names(mlir::ValueRange values);
-  /// The types, with commas between.
+  /// The types, separated by commas.
   std::string typed(mlir::ValueRange values);
   /// `%x = `, for the first result.
   std::string result(mlir::Operation *op) { return name(op->getResult(0)) + " = "; }
-  /// The name of a value without the `%`, for names that are made of it.
+  /// The name of a value without the `%`, to derive other names from.
   const std::string &plainName(mlir::Value value) { return names_.of(value); }
-  /// A name with `%` that nothing has yet, like `wanted`.
+  /// An unused name with `%` that resembles `wanted`.
   std::string fresh(llvm::StringRef wanted) { return "%" + names_.fresh(wanted); }
   std::string typeText(mlir::Type type) const { return types_.of(type); }
   /// The type that a value has in the text.
@@ -62,12 +62,12 @@ public:
   TextLines &body() { return body_; }
   /// Adds a line with the location of the operation, as MLIR writes it.
   void line(mlir::Operation *op, const std::string &text);
-  /// Notes that an operation cannot be expressed.
+  /// Records an error: the operation cannot be expressed.
   void missing(mlir::Operation *op, const std::string &what);
 
   // ---- Tiles -----------------------------------------------------------------------------------
 
-  /// Where a tile begins; null where a pop decides, which only PTOAS knows.
+  /// The address of a tile; null if a pop determines it, which only PTOAS knows.
   const TileAddress *addressOf(mlir::Value tile) const;
   void setAddress(mlir::Value tile, const TileAddress &address) { addresses_[tile] = address; }
   /// The type that a tile has in the text, which may differ from that in the IR.
@@ -83,7 +83,7 @@ private:
   NameTable names_{NameTable::Style::Pto};
   PtoConstants constants_;
   TextLines body_;
-  std::pair<std::string, std::string> file_; ///< of the last line, and as it is quoted
+  std::pair<std::string, std::string> file_; ///< of the last line, and its quoted form
   llvm::DenseMap<mlir::Value, TileAddress> addresses_;
   llvm::DenseMap<mlir::Value, mlir::Type> tileTypes_; ///< where they differ from the IR
 };

@@ -1,4 +1,4 @@
-// Constants of a function in `.pto` text: they stand at its beginning, each once.
+// The constants of a function in `.pto` text: each is defined once, at the head of the function.
 #pragma once
 
 #include "codegen/pto/emit_pto.h"
@@ -13,17 +13,18 @@ namespace ptl::pto {
 
 class PtoConstants {
 public:
-  /// The names are those of the function, whose other values avoid those of constants.
+  /// `names` is the table of the function, so that names of other values differ from those of
+  /// constants.
   PtoConstants(mlir::MLIRContext *context, NameTable &names, const TypeAliases &types)
       : context_(context), names_(names), types_(types) {}
 
-  /// The name of a constant, with `%`, made after its value. Infinities and NaN are made of their
-  /// bits, since PTOAS prints them as C++ that does not compile.
+  /// The name of a constant, with `%`, derived from its value. Infinities and NaN are computed from
+  /// their bits, because PTOAS prints them as invalid C++.
   std::string of(mlir::TypedAttr value);
   std::string ofIndex(int64_t value);
   std::string ofLong(int64_t value);
-  /// Adds the definitions of all that were named so far: positions first, each kind in the order of
-  /// its numbers, then what is made of these.
+  /// Adds the definitions of all constants named so far: those of type `index` first, each type in
+  /// numeric order, then those that are computed from others.
   void addTo(TextLines &text) const;
 
 private:
@@ -41,8 +42,8 @@ private:
   const TypeAliases &types_;
   std::vector<Constant> constants_;
   std::map<std::string, std::string> known_; ///< names by definition
-  std::vector<std::string> made_; ///< lines behind the constants: those that are made of bits
-  std::string never_;             ///< a condition that does not hold, which PTOAS cannot know
+  std::vector<std::string> made_; ///< definitions after the constants: those computed from bits
+  std::string never_;             ///< a condition that is always false, which PTOAS cannot fold
 };
 
 } // namespace ptl::pto

@@ -28,7 +28,7 @@ private:
   mutable llvm::DenseMap<mlir::Type, std::string> texts_;
 };
 
-/// The type without its sign, since scalars have none in PTOAS.
+/// The type without its signedness, since scalars of PTOAS have none.
 mlir::Type signless(mlir::Type type);
 
 } // namespace ptl::pto

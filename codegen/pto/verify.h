@@ -1,4 +1,4 @@
-// Checks emitted text by outside tools, and reports their errors at lines of the source.
+// Checks emitted text with external tools, and reports their errors at lines of the source.
 #pragma once
 
 #include "codegen/pto/line_map.h"

@@ -5,22 +5,22 @@
 
 namespace ptl::pto {
 
-/// The distance in bytes from one row, and from one column, of a tile to the next; for boxed
-/// layouts it holds at multiples of the box.
+/// The distance in bytes between neighbouring rows, and between neighbouring columns, of a tile;
+/// for boxed layouts it holds at multiples of the box.
 struct WindowStrides {
   int64_t row, col;
 };
 WindowStrides windowStrides(TileBufType tile);
 
-/// The type of a tile that represents a window. Its buffer reaches as far as that of the source in
-/// the direction in which elements follow each other, so that the distances are the same.
+/// The type of a tile that represents a window. Its buffer extends as far as that of the source in
+/// the direction in which elements are contiguous, so that the strides are equal.
 TileBufType windowType(TileBufType source, TileBufType window);
 
 /// Bytes from one slot of a multi-tile to the next.
 int64_t slotStride(MultiTileBufType type, int64_t alignment);
 
 /// Bytes from one slot of a queue to the next, as the library counts them (its SlotSize): where the
-/// slots are the vector cores' own, each holds that core's part of a tile.
+/// slots belong to the vector cores, each holds that core's part of a tile.
 int64_t slotStride(mlir::Operation *pipe);
 
 } // namespace ptl::pto

@@ -12,7 +12,7 @@ struct Agreement {
   /// The shortest float type that took part in the computation; it determines the tolerance. Errors
   /// may be relative to a tenth of the largest magnitude of the result.
   ElemKind shortest = ElemKind::F64;
-  double scale = 0;        ///< a magnitude that errors may be relative to all the same
+  double scale = 0;        ///< a magnitude that errors may be relative to in any case
   bool hasRounded = false; ///< floats may have been rounded to short integers: these differ by one
 };
 

@@ -1,5 +1,5 @@
 // Built-ins on whole values. Shapes have been checked statically; errors that depend on values
-// (positions, division) throw `Stop` without a place. Axes are positions from the front.
+// (positions, division) throw `Stop` without a source location. Axes are numbered from the front.
 #pragma once
 
 #include "codegen/reference/scalar_ops.h"
@@ -10,7 +10,7 @@
 
 namespace ptl::reference {
 
-/// A scalar or array, seen as elements.
+/// A scalar or an array, accessed as elements.
 struct View {
   ElemKind elem = ElemKind::F32;
   std::span<const int64_t> shape;
@@ -27,18 +27,18 @@ View viewOf(const Value &value);
 // ---- Walking (walk.cpp) ------------------------------------------------------------------------
 
 inline constexpr size_t kMaxOperands = 3;
-/// An iteration space with a stride per operand and axis. Empty space: an extent is 0.
+/// An iteration space with a stride per operand and axis. It is empty if an extent is 0.
 struct Walk {
   std::vector<int64_t> shape;
   std::array<std::vector<int64_t>, kMaxOperands> strides;
 };
 std::vector<int64_t> denseStrides(std::span<const int64_t> shape);
-/// Extents of 1 and missing leading axes repeat.
+/// The shape after broadcasting: extents of 1 and missing leading axes are repeated.
 std::vector<int64_t> broadcastShapes(std::span<const View> views);
-/// Strides of an operand repeated to `shape`.
+/// The strides of an operand that is broadcast to `shape`.
 std::vector<int64_t> broadcastStrides(std::span<const int64_t> from,
                                       std::span<const int64_t> shape);
-/// Merges neighbouring axes that all operands walk as one.
+/// Merges neighbouring axes that are contiguous in all operands.
 void mergeAxes(Walk &walk, size_t operands);
 
 using Offsets = std::array<int64_t, kMaxOperands>;
@@ -70,14 +70,14 @@ template <typename Row> void forRows(Walk walk, size_t operands, Row row) {
   }
 }
 
-/// Copies elements, and whether they have been written, between strided places of two arrays.
+/// Copies elements, with their marks of being initialised, between strided places of two arrays.
 void copyStrided(RefArray &to, int64_t toOffset, std::span<const int64_t> toStrides,
                  const RefArray &from, int64_t fromOffset, std::span<const int64_t> fromStrides,
                  std::span<const int64_t> shape);
-/// A scalar as an array without axes; an array is shared.
+/// A scalar as an array without axes; an array is returned as it is.
 const RefArray &asArray(const Value &value, RefArray &storage);
 
-/// Rounds each element to the values of `elem`.
+/// Rounds each element to a value of `elem`.
 void roundAll(double *values, int64_t count, ElemKind elem);
 
 // ---- Groups ------------------------------------------------------------------------------------
@@ -86,11 +86,11 @@ void roundAll(double *values, int64_t count, ElemKind elem);
 Value elementwise(OpId op, std::span<const Value> args);
 Value convertValue(const Value &value, ElemKind to, RoundMode mode, bool saturate);
 Value bitcastValue(const Value &value, ElemKind to);
-/// `zero` may be none.
+/// `zero` may be absent.
 Value quantizeValue(const Value &x, const Value &scale, const Value &zero, ElemKind to);
 Value dequantizeValue(const Value &q, const Value &scale, const Value &zero);
 
-/// `all`: over every axis, to a scalar.
+/// With `all`, reduces over every axis, to a scalar.
 Value reduceValue(OpId op, const Value &x, std::span<const int64_t> axes, bool all);
 Value argReduce(OpId op, const Value &x, std::optional<int64_t> axis);
 Value scanValue(OpId op, const Value &x, int64_t axis);
@@ -98,9 +98,9 @@ Value isUnique(const Value &x);
 Value isSorted(const Value &x);
 
 Value matmulValue(const Value &a, const Value &b);
-/// The product with the transpose of `b`, of factors with a scale for each block of their rows.
+/// The product of `a` with the transpose of `b`, where each block of the factors' rows has a scale.
 Value scaledDotValue(const Value &a, const Value &aScale, const Value &b, const Value &bScale);
-/// `"md,nd->mn"` without spaces.
+/// `equation` is like `"md,nd->mn"`, without spaces.
 Value einsumValue(const std::string &equation, std::span<const Value> operands);
 
 Value reshapeValue(const Value &x, std::vector<int64_t> shape);
@@ -110,9 +110,9 @@ Value padValue(const Value &x, Scalar fill, std::span<const int64_t> before,
                std::span<const int64_t> after);
 Value broadcastValue(const Value &x, std::vector<int64_t> shape);
 Value interleaveValues(const Value &a, const Value &b);
-/// A tuple of the even and the odd positions.
+/// A tuple of the elements at even and at odd positions.
 Value deinterleaveValue(const Value &x);
-/// `lower`: `tril`.
+/// `lower` selects `tril`, otherwise `triu`.
 Value triangleValue(const Value &x, int64_t diagonal, bool lower);
 
 Value gatherValue(const Value &x, const Value &idx, int64_t axis);

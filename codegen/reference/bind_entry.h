@@ -1,14 +1,14 @@
-// Binds the arguments of an entry, of which no caller has computed dimensions.
+// Binds the arguments of an entry, which has no caller that has computed its dimensions.
 #pragma once
 
 #include "codegen/reference/run_state.h"
 
 namespace ptl::reference {
 
-/// Binds what the signature of the frame's declaration leaves open, dimensions, element types and
-/// `..`, by the arguments and by the options of the run; then its parameters and its tunables. A
-/// missing argument, which is none, takes the default of its parameter. Values are moved out of
-/// `args`. Arguments that do not fit stop the run.
+/// Determines the dimensions, the element types and the axes of `..` in the signature of the
+/// frame's declaration from the arguments and the options of the run; then binds its parameters and
+/// tunables. A missing argument takes the default of its parameter. Values are moved out of `args`.
+/// Arguments that do not fit stop the run.
 void bindEntry(RunState &run, const CallableDecl &decl, std::vector<Value> &args);
 
 } // namespace ptl::reference

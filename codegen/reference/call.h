@@ -1,12 +1,12 @@
-// Calls: from a call expression to the results of the callee.
+// Calls: evaluates a call expression, including the callee.
 #pragma once
 
 #include "codegen/reference/run_state.h"
 
 namespace ptl::reference {
 
-/// Evaluates a call: binds the callee, executes it here or, from the body of a test, where the
-/// `CallHandler` of the options does, and gives `inout` arguments their new values.
+/// Evaluates a call: binds the callee, executes it here or, in the body of a test, by the options'
+/// `CallHandler`, and assigns `inout` arguments their new values.
 Value evalCall(RunState &run, const CallExpr &expr);
 
 /// Checks the requirements of the frame's declaration and executes its body. Parameters, dimensions

@@ -1,5 +1,5 @@
-// What runs executed: counts of statements and branches, and the extents that entries were called
-// with.
+// Coverage of runs: counts of executed statements and branches, and the extents that entries were
+// called with.
 #pragma once
 
 #include "codegen/reference/observer.h"
@@ -9,10 +9,10 @@
 
 namespace ptl::reference {
 
-/// Counts while it looks on.
+/// An observer that counts.
 class Coverage : public Observer {
 public:
-  /// The dimensions as declared, then what `..` stands for.
+  /// The dimensions in order of declaration, then the extents of `..`.
   using Extents = std::vector<int64_t>;
 
   void onCall(const CallableDecl &decl, const RunView &view) override;
@@ -21,7 +21,7 @@ public:
 
   uint64_t steps(const void *node) const;
   uint64_t taken(const void *node, Arm arm) const;
-  /// How often an entry was called with which extents.
+  /// How often an entry was called with each set of extents.
   const std::map<Extents, uint64_t> &extents(const CallableDecl &decl) const;
 
 private:
@@ -40,17 +40,17 @@ struct CoveredBranch {
   std::vector<std::pair<Arm, uint64_t>> arms;
 };
 
-/// A function, kernel or program, and what was executed of it.
+/// A function, kernel or program, and which of its statements were executed.
 struct CoveredEntry {
   const CallableDecl *decl = nullptr;
   uint64_t count = 0;
-  std::string skipped; ///< why the reference executor cannot run it; then nothing is counted
+  std::string skipped; ///< why the reference executor cannot run it; its counts are then empty
   std::vector<CoveredStatement> statements;
-  std::vector<CoveredBranch> branches; ///< with the arms that can be taken
+  std::vector<CoveredBranch> branches; ///< the arms that can be taken
   std::map<Coverage::Extents, uint64_t> extents;
 };
 
-/// The entries of a file in order, those that nothing called included. Tests are none.
+/// The entries of a file in order, including those that were never called. Tests are not entries.
 std::vector<CoveredEntry> coverageOf(const CheckedModule &module, const Coverage &coverage);
 
 } // namespace ptl::reference

@@ -1,4 +1,4 @@
-// Evaluates index expressions, with every bound checked.
+// Evaluates index expressions and checks every bound.
 #pragma once
 
 #include "codegen/reference/array_region.h"
@@ -6,12 +6,12 @@
 
 namespace ptl::reference {
 
-/// What an index expression reads: elements of an array, or one part of a tuple or a list. Only what
-/// is selected must have been written.
+/// The value of an index expression: elements of an array, or one part of a tuple or a list. Only
+/// the selected elements need to be initialised.
 Value evalIndex(RunState &run, const IndexExpr &expr);
 
-/// The elements that the items of an index expression select of an array of that shape. If `checked`,
-/// a position outside of the array stops the run.
+/// The elements that the items of an index expression select from an array of that shape. If
+/// `checked`, a position outside the array stops the run.
 Region regionOf(RunState &run, const IndexExpr &expr, std::span<const int64_t> shape, bool checked);
 
 } // namespace ptl::reference

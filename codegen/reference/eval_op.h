@@ -1,12 +1,12 @@
-// Evaluates uses of built-ins: from the arguments of the tree to the operations on values.
+// Evaluates uses of built-ins: evaluates the arguments, then applies the operation to their values.
 #pragma once
 
 #include "codegen/reference/run_state.h"
 
 namespace ptl::reference {
 
-/// The value of a built-in; none for one that is only an effect, as `print`. What stops the run
-/// without a place of its own is shown at the expression.
+/// The value of a built-in; none for one that has only an effect, such as `print`. An error without
+/// a source location of its own is reported at the expression.
 Value evalOp(RunState &run, const OpExpr &expr);
 
 } // namespace ptl::reference

@@ -1,15 +1,15 @@
-// Evaluates ranges: those that are written out, and those whose type says where they lie.
+// Evaluates ranges: literals, and ranges whose positions are given by their type.
 #pragma once
 
 #include "codegen/reference/run_state.h"
 
 namespace ptl::reference {
 
-/// The positions of an expression of range type. A range literal has none when its end lies before
-/// its start, and stops the run when its step is not positive.
+/// The positions of an expression of range type. A range literal is empty if its end lies before
+/// its start; a step that is not positive stops the run.
 RangeValue evalRange(RunState &run, const Expr &expr);
 
-/// The positions that the type of a range says, whose start, length and step are dimensions.
+/// The positions that a range's type describes; its start, length and step are dimensions.
 RangeValue rangeOfInfo(const RunState &run, const RangeInfo &info, Span span);
 
 } // namespace ptl::reference

@@ -5,15 +5,15 @@
 
 namespace ptl::reference {
 
-/// How a statement ends.
+/// How control leaves a statement.
 enum class Flow : uint8_t { Next, Break, Continue, Return };
 
-/// Executes the statements of a block up to the first that does not end in `Flow::Next`, and returns
-/// how that ends. The value of the block is not evaluated.
+/// Executes the statements of a block up to the first that does not end in `Flow::Next`, and
+/// returns how that one ends. The value of the block is not evaluated.
 Flow exec(RunState &run, const Block &block);
 
-/// Executes a statement, and tells the observer of it. After `Flow::Return` the frame holds what is
-/// returned.
+/// Executes a statement, and reports it to the observer. After `Flow::Return` the frame holds the
+/// returned value.
 Flow exec(RunState &run, const Stmt &stmt);
 
 } // namespace ptl::reference

@@ -5,12 +5,12 @@
 
 namespace ptl::reference {
 
-/// Binds what a `let` or `var` declares: to its value, taken apart if it names several, or to memory
-/// that nothing has written.
+/// Binds the names that a `let` or `var` declares: to its value, destructured if there are several
+/// names, or to uninitialised memory.
 void execLet(RunState &run, const LetStmt &stmt);
 
-/// Assigns to a variable, or to elements of an array, with values repeated to their shape. Positions
-/// are checked.
+/// Assigns to a variable, or to elements of an array; values are broadcast to their shape.
+/// Positions are checked.
 void execAssign(RunState &run, const AssignStmt &stmt);
 
 } // namespace ptl::reference

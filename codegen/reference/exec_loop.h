@@ -5,14 +5,14 @@
 
 namespace ptl::reference {
 
-/// `for`: ends early by `break`; `Flow::Return` when its body returns, else `Flow::Next`.
+/// `for`: `break` ends it early; returns `Flow::Return` if its body returns, else `Flow::Next`.
 Flow execFor(RunState &run, const ForStmt &stmt);
 
-/// `while`: ends as `for` does.
+/// `while`: ends like `for`.
 Flow execWhile(RunState &run, const WhileStmt &stmt);
 
-/// `parallel`: runs in order, or in an order drawn from the seed of the options; what it computes
-/// must not depend on it.
+/// `parallel`: runs in order, or in an order drawn from the seed of the options; results must not
+/// depend on the order.
 void execParallel(RunState &run, const ParallelStmt &stmt);
 
 } // namespace ptl::reference

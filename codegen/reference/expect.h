@@ -1,17 +1,19 @@
-// The expectations of tests. One that fails is noted in the run, which goes on.
+// The expectations of tests. A failed one is recorded in the run, which continues.
 #pragma once
 
 #include "codegen/reference/run_state.h"
 
 namespace ptl::reference {
 
-/// `expect(condition)`, with a text that says what failed.
+/// `expect(condition)`; the argument's text is part of the failure's message.
 void evalExpect(RunState &run, const OpExpr &expr);
 
-/// `expect_equal`: the same elements, where NaN equals NaN; operands repeat to one shape.
+/// `expect_equal`: all elements must be equal, where NaN equals NaN; operands are broadcast to one
+/// shape.
 void evalExpectEqual(RunState &run, const OpExpr &expr);
 
-/// `expect_close`: each element within the tolerances; the message names the largest error.
+/// `expect_close`: each element must be within the tolerances; the message states the largest
+/// error.
 void evalExpectClose(RunState &run, const OpExpr &expr);
 
 } // namespace ptl::reference

@@ -1,6 +1,6 @@
-// The reference executor: it interprets the checked tree, with every check on. Floats accumulate in
-// `f64` and every operation rounds to its element type; integers wrap. All other executors are
-// compared with it.
+// The reference executor: it interprets the checked tree, with every run-time check. Floats
+// accumulate in `f64` and every operation rounds to its element type; integers wrap. All other
+// executors are compared with it.
 #pragma once
 
 #include "codegen/reference/status.h"
@@ -14,7 +14,7 @@
 
 namespace ptl::reference {
 
-/// A failed `expect…` of a test: the test goes on.
+/// A failed `expect…` of a test, which continues.
 struct Expectation {
   Span span;
   std::string message;
@@ -45,27 +45,28 @@ struct CallRequest {
   Span span;                               ///< of the call
 };
 
-/// Executes a call elsewhere. If it returns nothing, the interpreter executes the call. A result
-/// that is not ok stops the body; of one that is ok, `outputs` and `inouts` are used. Requirements
+/// Executes a call elsewhere. If it returns nothing, the interpreter executes the call. If the
+/// result is not ok, the body stops; otherwise its `outputs` and `inouts` are used. Requirements
 /// (`where`) have been checked before.
 using CallHandler = std::function<std::optional<RunResult>(const CallRequest &)>;
 
 struct RunOptions {
-  std::map<std::string, int64_t> dims;     ///< dimensions by name, for those that no argument fixes
-  std::map<std::string, ElemKind> elems;   ///< likewise element types
+  /// dimensions by name, for those that no argument determines
+  std::map<std::string, int64_t> dims;
+  std::map<std::string, ElemKind> elems;   ///< element types by name, likewise
   std::map<std::string, int64_t> tunables; ///< overrides of the entry's tunables
   std::optional<uint64_t>
       shuffle;         ///< runs iterations of `parallel` in an order drawn from this seed
   CallHandler handler; ///< for calls of test bodies
   std::function<void(const std::string &)>
       print;                    ///< takes lines of `print`; standard output if empty
-  Observer *observer = nullptr; ///< is told of every step; null: nobody looks on
-  /// The most elements that all arrays of the run may have together; more is `RunStatus::Memory`.
+  Observer *observer = nullptr; ///< is notified of every step; null: there is none
+  /// The limit of elements of all arrays of the run together; exceeding it is `RunStatus::Memory`.
   int64_t mostElements = std::numeric_limits<int64_t>::max();
 };
 
 /// Calls an entry: any `fn`, kernel or program. Dimensions, element types and `..` are bound by the
-/// arguments; every `where` is checked. `args`: one value per parameter; a missing one takes its
+/// arguments; every `where` is checked. `args` has one value per parameter; a missing one takes its
 /// default.
 RunResult runEntry(const CheckedProgram &program, const SourceManager &sources,
                    const CallableDecl &decl, std::vector<Value> args,
@@ -75,11 +76,11 @@ RunResult runEntry(const CheckedProgram &program, const SourceManager &sources,
 RunResult runBody(const CheckedProgram &program, const SourceManager &sources,
                   const CallableDecl &decl, const RunOptions &options = {});
 
-/// The reason why a declaration cannot run here; empty when it can.
+/// The reason why a declaration cannot run here; empty if it can.
 std::string unsupportedReason(const CallableDecl &decl);
 
-/// Whether the executor implements a built-in; if it is not handled by `evalOp`, `reason` says
-/// where it is.
+/// Whether the executor implements a built-in. If it is implemented outside `evalOp`, `reason` says
+/// where.
 bool isImplemented(OpId op, std::string *reason = nullptr);
 
 /// The value of a literal or a constant, as an element of that type.

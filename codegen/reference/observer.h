@@ -1,4 +1,4 @@
-// Who looks on while a program is interpreted: what counts what tests execute, and debuggers.
+// Observers of a program that is interpreted: coverage of tests, and debuggers.
 #pragma once
 
 #include "codegen/reference/interpreter.h"
@@ -7,33 +7,33 @@
 
 namespace ptl::reference {
 
-/// One declaration that is being executed.
+/// A call that is being executed.
 struct ActiveCall {
   const CallableDecl *decl = nullptr;
-  Span at = kNoSpan;                  ///< the statement that it has come to
+  Span at = kNoSpan;                  ///< the statement that is being executed
   const std::vector<Value> *locals;   ///< by `Local::index`; none: not bound yet
   const std::vector<ElemKind> *elems; ///< of `decl->typeParams`
-  const std::vector<int64_t> *prefix; ///< what `..` stands for
+  const std::vector<int64_t> *prefix; ///< the extents of `..`
 };
 
-/// The state of a run. It may be looked at while an observer is told of something.
+/// The state of a run. It may be inspected only during a callback of an observer.
 class RunView {
 public:
   virtual ~RunView() = default;
   /// Innermost first.
   virtual std::vector<ActiveCall> calls() const = 0;
-  /// What a dimension, a tunable or a loop's variable stands for now.
+  /// The present value of a dimension, a tunable or a loop's variable.
   virtual std::optional<int64_t> valueOf(SymbolId symbol) const = 0;
 };
 
 /// What is about to be executed: a statement, or the expression that is the value of a block.
 struct Step {
   const void *node = nullptr; ///< the `Stmt` or `Expr`
-  Span span;                  ///< of a loop, an `if` or a `task` without its body
+  Span span;                  ///< of a loop, an `if` or a `task`: without its body
 };
 
-/// Ways that control can take at one place: the blocks of an `if`, the right side of `and` and `or`,
-/// and the lengths that tiles can have.
+/// The alternatives of control flow at one place: the blocks of an `if`, whether the right side of
+/// `and` and `or` is evaluated, and the lengths of tiles.
 enum class Arm : uint8_t { Then, Else, Right, OnlyLeft, WholeTile, PartOfTile, NoTile };
 inline constexpr size_t kArmCount = 7;
 /// `then`, `a part of a tile` …
@@ -42,16 +42,16 @@ std::string_view armName(Arm arm);
 class Observer {
 public:
   virtual ~Observer() = default;
-  /// The callee's dimensions and parameters are bound.
+  /// The callee's dimensions and parameters are bound by now.
   virtual void onCall(const CallableDecl &, const RunView &) {}
   virtual void onStep(const Step &, const RunView &) {}
-  /// `node`: the `if`, the logical expression, or the `TilesExpr`.
+  /// `node` is the `if`, the logical expression, or the `TilesExpr`.
   virtual void onArm(const void * /*node*/, Arm) {}
-  /// An expectation failed, or the run stops there.
+  /// An expectation failed, or the run stops.
   virtual void onFailure(Span, const std::string & /*message*/, const RunView &) {}
 };
 
-/// As observers are told of it.
+/// The step of a statement, as observers receive it.
 Step stepOf(const Stmt &stmt);
 Step stepOf(const Expr &value);
 

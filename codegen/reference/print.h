@@ -5,8 +5,8 @@
 
 namespace ptl::reference {
 
-/// Gives one line, the text and the values with spaces between, to whom the options name, else to
-/// the standard output.
+/// Passes one line, the text and the values separated by spaces, to the callback of the options,
+/// otherwise to standard output.
 void evalPrint(RunState &run, const OpExpr &expr);
 
 } // namespace ptl::reference

@@ -1,5 +1,5 @@
 // The state of one run of the interpreter. The functions that evaluate and execute take it as their
-// first argument and keep no state of their own; its members are those that only change together.
+// first argument and keep no state of their own. Its members are those that change together.
 #pragma once
 
 #include "codegen/reference/interpreter.h"
@@ -9,22 +9,23 @@
 
 namespace ptl::reference {
 
-/// One declaration being executed. There is no recursion, so symbols of dimensions need no frame.
+/// A declaration that is being executed. There is no recursion, so symbols of dimensions need no
+/// frame.
 struct Frame {
   explicit Frame(const CallableDecl &callee) : decl(&callee), locals(callee.locals.size()) {}
 
   const CallableDecl *decl;
   std::vector<Value> locals;   ///< by `Local::index`
   std::vector<ElemKind> elems; ///< of `decl->typeParams`
-  std::vector<int64_t> prefix; ///< what `..` stands for
+  std::vector<int64_t> prefix; ///< the extents of `..`
   Value returned;
   Frame *caller = nullptr;
-  Span at = kNoSpan; ///< the statement that it has come to, where somebody looks on
+  Span at = kNoSpan; ///< the statement that is being executed, if there is an observer
 };
 
 class RunState : public RunView {
 public:
-  /// The program, its sources and the options outlive the run.
+  /// The program, its sources and the options must outlive the run.
   RunState(const CheckedProgram &program, const SourceManager &sources, const RunOptions &options)
       : program_(program), sources_(sources), options_(options) {}
   RunState(const RunState &) = delete;
@@ -33,19 +34,19 @@ public:
   const CheckedProgram &program() const { return program_; }
   const SourceManager &sources() const { return sources_; }
   const RunOptions &options() const { return options_; }
-  /// The source text there; empty where there is none.
+  /// The source text at a span; empty if there is none.
   std::string textOf(Span span) const;
 
   // ---- Frames and calls ------------------------------------------------------------------------
 
-  /// The declaration that is executed now. There is one while a `FrameScope` lives.
+  /// The declaration that is being executed. Precondition: a `FrameScope` is alive.
   Frame &frame() { return *frame_; }
   const Frame &frame() const { return *frame_; }
   Value &local(const Local &local) { return frame_->locals[local.index]; }
   const Value &local(const Local &local) const { return frame_->locals[local.index]; }
-  /// How many calls lead to the body that is executed now.
+  /// The number of calls on the stack below the body that is being executed.
   size_t depth() const { return depth_; }
-  /// Whether the body that is executed now is that of a test, property or bench.
+  /// Whether the body that is being executed is that of a test, property or bench.
   bool isInTestBody() const { return inTestBody_; }
 
   // ---- Symbols of dimensions -------------------------------------------------------------------
@@ -60,17 +61,17 @@ public:
     return symbol.index < symbols_.size() ? symbols_[symbol.index] : std::nullopt;
   }
 
-  // ---- What the run has made -------------------------------------------------------------------
+  // ---- Results of the run ----------------------------------------------------------------------
 
-  /// Counts the elements of an array that an operation at `span` has made; stops the run when all
-  /// together are more than the options allow.
+  /// Counts the elements of an array that an operation at `span` has created. Stops the run when
+  /// all arrays together exceed the limit of the options.
   void countElements(const Value &made, Span span) {
     if (made.isArray() && (elements_ += made.asArray().count()) > options_.mostElements)
       stop(RunStatus::Memory, "operations give more elements than are allowed", span);
   }
-  /// Notes an expectation of a test that does not hold; the test goes on after it.
+  /// Records a failed expectation of a test; the test continues.
   void failExpectation(Span span, std::string message);
-  /// Gives the expectations away that failed so far.
+  /// Moves the failed expectations out.
   std::vector<Expectation> takeFailed() { return std::move(failed_); }
 
   // ---- Observers -------------------------------------------------------------------------------
@@ -83,8 +84,8 @@ public:
     if (options_.observer)
       options_.observer->onCall(decl, *this);
   }
-  /// Executes a step, of which the observer is told before, and after if it stops the run. There has
-  /// to be an observer.
+  /// Executes a step. The observer is notified before it, and afterwards if the step stops the run.
+  /// Precondition: there is an observer.
   template <typename Execute> auto observed(const Step &step, Execute execute) {
     Frame &here = *frame_;
     here.at = step.span;
@@ -116,8 +117,8 @@ private:
   int64_t elements_ = 0;
 };
 
-/// While it lives, `frame` is what the run executes; then its caller is again, also when the run
-/// stops.
+/// During its lifetime `frame` is the current frame of the run; then the caller's frame is current
+/// again, also if an exception stops the run.
 class FrameScope {
 public:
   FrameScope(RunState &run, Frame &frame) : run_(run), caller_(std::exchange(run.frame_, &frame)) {}
@@ -130,8 +131,8 @@ private:
   Frame *caller_;
 };
 
-/// While it lives, the run is in the body of a test or, one call deeper than before, in that of a
-/// callee, which is no test.
+/// During its lifetime the run is in the body of a test or, one call deeper than before, in that of
+/// a callee, which is not a test.
 class BodyScope {
 public:
   enum class Kind : uint8_t { Test, Callee };

@@ -5,7 +5,7 @@
 
 namespace ptl::reference {
 
-/// Elementwise records on floats, in `double`; nothing when the record is none of that arity.
+/// Elementwise records on floats, in `double`; nothing if no record of that arity matches.
 std::optional<double> floatUnary(OpId op, double x);
 std::optional<double> floatBinary(OpId op, double a, double b);
 std::optional<double> floatTernary(OpId op, ElemKind elem, double a, double b, double c);

@@ -1,6 +1,6 @@
 // Defines every elementwise built-in on scalars, the steps of reductions, and the random streams.
-// All other executors are compared with these. Floats are computed in `double` and not yet rounded
-// to the element type; `roundScalar` does that.
+// All other executors are compared with these definitions. Floats are computed in `double` and not
+// yet rounded to the element type; `roundScalar` does that.
 #pragma once
 
 #include "frontend/base/elem_convert.h"
@@ -16,7 +16,7 @@ namespace ptl::reference {
 enum class EvalStatus : uint8_t {
   Ok,
   DivisionByZero, ///< of integers
-  NotScalar       ///< the record is no elementwise one
+  NotScalar       ///< the record is not an elementwise one
 };
 
 /// Applies an elementwise, comparison or select record to operands of element type `elem` (for
@@ -29,7 +29,7 @@ bool isScalarOp(OpId op);
 ElemKind scalarResult(OpId op, ElemKind elem);
 
 /// The identity element of a reduction or scan, in the accumulator type `acc` (for `max`, `min`: in
-/// the element type itself). Nothing for records that do not fold.
+/// the element type itself). Nothing for records that are not reductions or scans.
 std::optional<Scalar> foldStart(OpId op, ElemKind acc);
 /// One step of a reduction or scan: not rounded, integers wrapped to `acc`.
 inline Scalar foldStep(OpId op, ElemKind acc, Scalar total, Scalar next) {
@@ -50,12 +50,12 @@ struct PhiloxBlock {
 PhiloxBlock philox4x32(const PhiloxBlock &counter, uint64_t key);
 /// `philox(counter, seed)`: word `counter % 4` of block `counter / 4`.
 uint32_t philoxBits(uint64_t counter, uint64_t seed);
-/// The element of `random` made of such bits. Floats in `f32`, then rounded to `elem`; integers are
-/// `low + bits % (high - low)`.
+/// The element of `random` computed from such bits. Floats are computed in `f32`, then rounded to
+/// `elem`; integers are `low + bits % (high - low)`.
 Scalar randomScalar(uint32_t bits, ElemKind elem, Scalar low, Scalar high);
 
-/// Order of `sort`, `argsort` and `topk`: whether `a` comes before `b`; equal values keep their
-/// order, NaN is last.
+/// The order of `sort`, `argsort` and `topk`: whether `a` comes before `b`. The sort is stable, and
+/// NaN comes last.
 bool comesBefore(ElemKind elem, bool descending, Scalar a, Scalar b);
 
 } // namespace ptl::reference

@@ -37,16 +37,16 @@ struct TestOptions {
   CallHandler handler;
   std::function<void(const std::string &)> print;
   std::function<void(const CallableDecl &)> onStart;
-  Observer *observer = nullptr; ///< of the samples, not of what makes a failing one smaller
+  Observer *observer = nullptr; ///< of the samples, not of the runs that shrink a failing one
 };
 
-/// The blocks of the root file, and the `fn`s that are declared associative, whose names `filter`
-/// admits, in order.
+/// The blocks of the root file, and the `fn`s that are declared associative, whose names match
+/// `filter`, in order.
 std::vector<const CallableDecl *> findTests(const CheckedProgram &program,
                                             const std::string &filter = {});
 TestOutcome runTest(const CheckedProgram &program, const SourceManager &sources,
                     const CallableDecl &decl, const TestOptions &options);
-/// Runs all of them; `onOutcome` is called as each ends.
+/// Runs all of them; `onOutcome` is called at the end of each.
 std::vector<TestOutcome> runTests(const CheckedProgram &program, const SourceManager &sources,
                                   const TestOptions &options,
                                   const std::function<void(const TestOutcome &)> &onOutcome = {});

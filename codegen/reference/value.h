@@ -1,5 +1,5 @@
 // The values of the reference executor. They are cheap to copy: arrays, tuples and lists are
-// shared, and copied when they are written while shared.
+// shared, and are copied when they are written while shared (copy on write).
 #pragma once
 
 #include "frontend/base/elem_convert.h"
@@ -23,7 +23,7 @@ struct RefArray {
 
   bool isReal() const { return isFloat(elem); }
   int64_t count() const { return static_cast<int64_t>(isReal() ? floats.size() : ints.size()); }
-  // Inline, since loops over elements call these for each.
+  // Inline, because loops over elements call these for each one.
   Scalar at(int64_t position) const {
     auto p = static_cast<size_t>(position);
     return isReal() ? Scalar::real(floats[p]) : Scalar::integer(ints[p]);
@@ -37,13 +37,13 @@ struct RefArray {
   }
 };
 
-/// The product of the extents; the largest number where it overflows.
+/// The product of the extents; the largest integer if it overflows.
 int64_t elementCount(std::span<const int64_t> shape);
-/// An array of zeros; all elements count as written.
+/// An array of zeros; all elements count as initialised.
 RefArray zeroArray(ElemKind elem, std::vector<int64_t> shape);
-/// An array whose elements count as not written yet.
+/// An array whose elements count as uninitialised.
 RefArray undefinedArray(ElemKind elem, std::vector<int64_t> shape);
-/// Copies dense memory of that element type in and out.
+/// Copy between an array and dense memory of its element type.
 RefArray arrayFromMemory(ElemKind elem, std::vector<int64_t> shape, const void *memory);
 void arrayToMemory(const RefArray &array, void *memory);
 
@@ -72,7 +72,7 @@ public:
   static Value scalar(ElemKind elem, Scalar value) { return Value(TypedScalar{elem, value}); }
   static Value integer(int64_t value) { return scalar(ElemKind::Int, Scalar::integer(value)); }
   static Value boolean(bool value) { return scalar(ElemKind::Bool, Scalar::boolean(value)); }
-  /// An array without axes is a scalar.
+  /// An array without axes becomes a scalar.
   static Value array(RefArray array);
   static Value range(RangeValue range) { return Value(range); }
   /// A tuple, a struct (fields in order) or a list.
@@ -117,7 +117,7 @@ private:
 std::string typeText(ElemKind elem, std::span<const int64_t> shape);
 std::string shapeText(std::span<const int64_t> shape);
 std::string scalarText(ElemKind elem, Scalar value);
-/// As `print` shows a value: nested brackets, long arrays shortened.
+/// The value as `print` shows it: nested brackets, long arrays shortened.
 std::string valueText(const Value &value);
 
 } // namespace ptl::reference

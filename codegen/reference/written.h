@@ -1,12 +1,12 @@
-// Elements that nothing has written have no value.
+// Checks that elements are initialised before they are read.
 #pragma once
 
 #include "codegen/reference/run_state.h"
 
 namespace ptl::reference {
 
-/// Stops the run when an element of `value`, which is read at `span`, was never written; says which
-/// is the first.
+/// Stops the run if an element of `value`, which is read at `span`, was never written; the message
+/// names the first such element.
 void checkWritten(const RunState &run, const Value &value, Span span);
 
 } // namespace ptl::reference

@@ -5,7 +5,7 @@
 
 namespace ptl::source {
 
-/// The length of an axis of an array or of storage; unknown if nothing tells it.
+/// The length of an axis of an array or of storage; unknown if it cannot be derived.
 Dim lengthOf(Positions &positions, mlir::Value array, unsigned axis);
 /// Whether a position is the length of an axis.
 bool isLengthOf(Positions &positions, mlir::Value position, mlir::Value array, unsigned axis);

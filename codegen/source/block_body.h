@@ -5,8 +5,9 @@
 
 namespace ptl::source {
 
-/// The declarations of buffers and events of a function at the block level, then its statements.
-/// What it shares with the other side is added to `byCores`, and called there as it says.
+/// Prints the declarations of buffers and events of a function at the block level, then its
+/// statements. Queues and events that it shares with the other side are added to `byCores`, and are
+/// referred to by their names there.
 std::string printSide(mlir::func::FuncOp function, SharedByCores &byCores,
                       const GivenArguments &arguments, Unwritable unwritable);
 

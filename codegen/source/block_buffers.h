@@ -1,26 +1,27 @@
-// Buffers at addresses: what they are called, and their declarations.
+// Buffers at addresses: their names and declarations.
 #pragma once
 
 #include "codegen/source/block_code.h"
 
 namespace ptl::source {
 
-/// Finds the buffers and popped tiles of the function, and what their tiles are called.
+/// Finds the buffers and popped tiles of the function, and chooses names for their tiles.
 void collectBuffers(BlockCode &code);
 
-/// Gives each buffer its name, and prints the declarations but of those that begin inside.
+/// Chooses a name for each buffer, and prints all declarations but those that `beginsInside` moves
+/// into a loop.
 void declareBuffers(BlockCode &code);
 void declareBuffer(BlockCode &code, mlir::Value buffer);
 
-/// Whether a buffer begins with each turn of the loop that it stands in. A push hands on whole
-/// slots: bytes beyond what is written this time are nobody's, not those of a buffer that shares
-/// them.
+/// Whether a buffer must be declared inside the loop that it stands in, so that each iteration
+/// begins with undefined contents. A push passes on whole slots: bytes beyond those written in this
+/// iteration must count as undefined, not as the contents of a buffer at the same addresses.
 bool beginsInside(BlockCode &code, mlir::Value buffer);
 
-/// The name that the source gave a value; empty if none.
+/// The name that the source gave a value; empty if there is none.
 std::string givenName(mlir::Value value);
 
-/// In hexadecimal, but for 0.
+/// The address in hexadecimal; 0 is written as `0`.
 std::string addressText(int64_t address);
 
 } // namespace ptl::source

@@ -1,5 +1,6 @@
-// The text of one side of a `manual kernel` while it is written: beside that of a body what its
-// buffers, events and arrays are called, and what is written in several places.
+// The text of one side of a `manual kernel` while it is being written: in addition to that of a
+// body, the names of buffers, events and arrays, and the expressions that are used in several
+// places.
 #pragma once
 
 #include "codegen/source/block_cores.h"
@@ -14,32 +15,32 @@
 
 namespace ptl::source {
 
-/// What the host gives for an argument of the kernel, and what that is called in the text, or how
-/// it is computed from dimensions.
+/// What the host passes for an argument of the kernel: its name in the text, or how it is computed
+/// from dimensions.
 struct GivenArgument {
   mlir::Value operand;
   std::string name, meaning;
 };
 using GivenArguments = llvm::DenseMap<unsigned, GivenArgument>;
 
-/// Something that may be written in several places.
+/// An expression that may be used in several places.
 struct SharedText {
   enum class Kind : uint8_t { Position, Identity, Tile, View } kind = Kind::Position;
-  Dim dim = {};           ///< of a position
-  mlir::Value value = {}; ///< of the others
+  Dim dim = {};           ///< for a position
+  mlir::Value value = {}; ///< for tiles and views
   std::string hint = {};  ///< for its name
   unsigned count = 0;
-  mlir::Operation *anchor = nullptr; ///< the statement before which a `let` would stand
-  std::string name = {};             ///< of its `let`, once that is written
+  mlir::Operation *anchor = nullptr; ///< the statement in front of which a `let` would be printed
+  std::string name = {};             ///< of its `let`, once that is printed
 };
 
-/// All that is of this kind.
+/// All expressions of one kind.
 struct SharedTexts {
   std::deque<SharedText> all; ///< in the order of their first uses
   std::map<std::string, size_t> byKey;
 };
 
-/// Numbers of one direction that are used as one event with `count` numbers.
+/// Event numbers of one direction that are declared as one event with `count` numbers.
 struct EventGroup {
   Pipe from, to;
   int64_t first = 0, count = 1;
@@ -48,38 +49,38 @@ struct EventGroup {
   std::optional<mlir::Location> declared = {}; ///< where the source declares it
 };
 
-/// A buffer, or a tile that is popped: what tiles are parts of.
+/// A buffer or a popped tile: other tiles are parts of it.
 struct TileRoot {
   std::string base;      ///< name of its tiles
-  std::string name;      ///< its own
-  bool hasParts = false; ///< some of its tiles are not all of it
+  std::string name;      ///< the name of the buffer itself
+  bool hasParts = false; ///< some of its tiles do not cover all of it
 };
 
 /// An array in global memory.
 struct ArrayShape {
-  llvm::SmallVector<Dim> extents, strides; ///< none: they cannot be named in the kernel
+  llvm::SmallVector<Dim> extents, strides; ///< empty if they cannot be expressed in the kernel
 };
 
 class BlockCode : public BodyCode {
 public:
-  /// What is given by reference outlives the text.
+  /// The arguments that are passed by reference must outlive the text.
   BlockCode(BodyKind &kind, mlir::func::FuncOp function, SharedByCores &byCores,
             const GivenArguments &arguments, Unwritable unwritable);
 
   mlir::func::FuncOp function() const { return function_; }
   SharedByCores &byCores() { return byCores_; }
-  /// What the host gives for an argument; empty where that is nothing.
+  /// What the host passes for an argument; empty if it passes nothing.
   GivenArgument given(unsigned argument) const { return arguments_.lookup(argument); }
-  /// Ends the counting pass: what was counted and collected stays, without its names.
+  /// Ends the counting pass: what was counted and collected is kept, except for the names.
   void startPrinting();
 
   Positions &positions() { return positions_; }
   SharedTexts &shared() { return shared_; }
   std::vector<EventGroup> &events() { return events_; }
-  /// In the order of the code.
+  /// The buffers, in program order.
   llvm::SmallVector<mlir::Value> &buffers() { return buffers_; }
   llvm::DenseMap<mlir::Value, TileRoot> &roots() { return roots_; }
-  /// Of the arguments that were asked for so far.
+  /// The arrays of those arguments that were requested so far.
   llvm::DenseMap<mlir::Value, ArrayShape> &arrays() { return arrays_; }
 
 private:

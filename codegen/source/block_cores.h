@@ -1,4 +1,4 @@
-// What the two sides of a kernel share: queues and events between the kinds of cores.
+// Queues and events between the kinds of cores, which both sides of a kernel share.
 #pragma once
 
 #include "codegen/source/body_code.h"
@@ -15,29 +15,29 @@ namespace ptl::source {
 /// A queue between the two kinds of cores.
 struct Queue {
   std::string name;
-  std::string declaration; ///< with what `initialize_pipe` says
+  std::string declaration; ///< including the operands of `initialize_pipe`
 };
 
-/// An event between them: each side knows its own end.
+/// An event between the two kinds of cores; each side knows one end of it.
 struct CoreEvent {
   std::string name;
   int64_t first = 0, count = 1;
   std::string from, to;          ///< `aic.fix`
-  mlir::Operation *op = nullptr; ///< that is about it
+  mlir::Operation *op = nullptr; ///< an operation that refers to it
 };
 
-/// Where the source declares the event that an operation is about.
+/// The location of the source declaration of the event that an operation refers to.
 std::optional<mlir::Location> declarationOf(mlir::Operation *op);
 
-/// What both sides must call the same.
+/// Names that must be the same on both sides.
 struct SharedByCores {
   std::map<int64_t, Queue> queues; ///< by the number of the first flag
-  /// By whether they go to vector cores, and number.
+  /// The key is whether the event goes to vector cores, and its number.
   std::map<std::pair<bool, int64_t>, CoreEvent> events;
 
-  /// `wanted`, or what is free of that; no queue or event is called so.
+  /// `wanted`, or a similar name that no queue or event has.
   std::string fresh(const std::string &wanted) const;
-  /// Stands before both sides.
+  /// The declarations in front of both sides.
   std::string declarations(const Unwritable &unwritable) const;
 };
 

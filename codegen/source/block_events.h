@@ -1,19 +1,19 @@
-// Events: declared once for each group of numbers; the reasons stand behind the declaration.
+// Events: each group of numbers is declared once; the reasons of synchronisation follow the
+// declaration as a comment.
 #pragma once
 
 #include "codegen/source/block_code.h"
 
 namespace ptl::source {
 
-/// Finds the events of the function, those between cores in what both sides share. Numbers that
-/// cannot be written are noted as such.
+/// Finds the events of the function; those between cores are added to the shared names. Numbers
+/// that cannot be expressed are reported as unwritable.
 void collectEvents(BlockCode &code);
 
-/// Gives each event a name, and prints the declarations.
+/// Chooses a name for each event, and prints the declarations.
 void declareEvents(BlockCode &code);
 
-/// Prints an operation that signals or waits. Returns false for any other, of which it prints
-/// nothing.
+/// Prints an operation that signals or waits. Returns false, and prints nothing, for any other.
 bool printSynchronisation(BlockCode &code, mlir::Operation *op);
 
 } // namespace ptl::source

@@ -8,8 +8,8 @@ namespace ptl::source {
 /// Prints an instruction: results, operands, attributes.
 void printInstruction(BlockCode &code, mlir::Operation *op);
 
-/// A scalar that an instruction takes: a literal takes its type from the element type of the tiles,
-/// null if there are none.
+/// A scalar operand of an instruction. A literal takes its type from `element`, the element type of
+/// the tiles, which is null if there are none.
 Expression scalarOperandText(BlockCode &code, mlir::Value scalar, mlir::Type element);
 
 } // namespace ptl::source

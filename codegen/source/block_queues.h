@@ -5,8 +5,8 @@
 
 namespace ptl::source {
 
-/// Prints an operation on a queue, or adds the queue to what both sides share. Returns false for any
-/// other operation, of which it prints nothing.
+/// Prints an operation on a queue, or adds the queue to the shared names. Returns false, and prints
+/// nothing, for any other operation.
 bool printQueueing(BlockCode &code, mlir::Operation *op);
 
 } // namespace ptl::source

@@ -5,16 +5,16 @@
 
 namespace ptl::source {
 
-/// A tile where it is used: by its name if it has one, else as a part of its buffer.
+/// A tile at a use: its name if it has one, otherwise its text as a part of its buffer.
 Expression tileText(BlockCode &code, mlir::Value tile);
-/// As a part of its buffer, whether it has a name or not.
+/// The tile as a part of its buffer, whether it has a name or not.
 Expression partText(BlockCode &code, mlir::Value tile);
 
-/// The buffer or popped tile behind a tile.
+/// The buffer or popped tile that a tile is a part of.
 mlir::Value bufferOf(mlir::Value tile);
-/// Whether a tile differs from its source in what is valid alone.
+/// Whether the result differs from its source tile only in its valid extents.
 bool isSameTile(mlir::Operation *op);
-/// Whether all of the tile that an operation makes is valid.
+/// Whether all elements of the tile that an operation creates are valid.
 bool isAllValid(BlockCode &code, mlir::Operation *op, pto::TileBufType type);
 /// `f32[16, 64]`
 std::string shapeText(pto::TileBufType type);

@@ -1,5 +1,5 @@
-// The text between the braces of one declaration while it is written. The functions that print
-// operations take it as their first argument and keep no state of their own.
+// The text between the braces of one declaration while it is being written. The functions that
+// print operations take it as their first argument and keep no state of their own.
 #pragma once
 
 #include "codegen/source/body_kind.h"
@@ -19,35 +19,36 @@
 
 namespace ptl::source {
 
-/// Positions that are no longer than this are written again wherever they are used.
+/// Positions whose text is no longer than this are repeated at each use instead of getting a name.
 inline constexpr size_t kShort = 9;
 
-/// What cannot be written as PTL: the operation and why.
+/// Called for an operation that cannot be expressed in PTL, with the reason.
 using Unwritable = std::function<void(mlir::Operation *, const std::string &why)>;
 
-/// Whether arrays in global memory are indexed wherever they are used, as in kernels, or may be
+/// Whether arrays in global memory must be indexed wherever they are used, as in kernels, or may be
 /// assigned as a whole.
 enum class ArrayUse : uint8_t { Indexed, Whole };
 
-/// A loop variable that is a range: what `tiles` made.
+/// A loop variable that is a range, from `tiles`.
 struct OpenRange {
   std::string name;
   mlir::Value position, lower, upper, step;
-  llvm::SmallVector<mlir::Value> lengths; ///< of its tiles, where they may be cut
+  llvm::SmallVector<mlir::Value> lengths; ///< of its tiles, if the last one may be shorter
 };
 
-/// What has been decided about operations that are written within others.
+/// Cached decisions about which operations are printed inline.
 struct InliningMemo {
   llvm::DenseMap<mlir::Operation *, bool> decided;
-  llvm::DenseSet<mlir::Operation *> named; ///< that are not, for the order
+  /// operations that get a name to preserve the order of evaluation
+  llvm::DenseSet<mlir::Operation *> named;
   llvm::DenseMap<mlir::Operation *, unsigned> weights;
 };
 
-/// A declaration is printed twice. The first time counts which positions and lengths are written
-/// more than once; its text is thrown away by `startAgain`, and the second time prints.
+/// A declaration is printed twice. The first pass counts which positions and lengths are used more
+/// than once; `startAgain` discards its text, and the second pass prints.
 class BodyCode {
 public:
-  /// `kind` outlives the text.
+  /// `kind` must outlive the text.
   BodyCode(BodyKind &kind, ArrayUse arrays, Unwritable unwritable)
       : kind_(kind), arrays_(arrays), unwritable_(std::move(unwritable)) {}
   BodyCode(const BodyCode &) = delete;
@@ -57,69 +58,71 @@ public:
   const BodyKind &kind() const { return kind_; }
   bool indexesArrays() const { return arrays_ == ArrayUse::Indexed; }
   bool isCounting() const { return counting_; }
-  /// Ends the counting pass: everything is forgotten but the counts and the hints for names.
+  /// Ends the counting pass: everything is discarded except the counts and the hints for names.
   void startAgain();
-  /// Notes that an operation cannot be written, and why.
+  /// Reports that an operation cannot be expressed, and why.
   void unwritable(mlir::Operation *op, const std::string &why) const { unwritable_(op, why); }
 
-  // ---- Names and what has one ------------------------------------------------------------------
+  // ---- Names, and values that have one ----------------------------------------------------------
 
   Names &names() { return names_; }
-  /// From here on the value is written by the name.
+  /// From now on the value is written as the name.
   void know(mlir::Value value, const std::string &name) { known_[value] = {name}; }
   /// An array in global memory.
   void knowGlobal(mlir::Value value, const std::string &name);
-  /// A value that the variable of this name has, to which another can be assigned.
+  /// A value that is held by the variable of this name, to which another value can be assigned.
   void knowVariable(mlir::Value value, const std::string &name);
-  /// From here on the value is written so; nothing: it has no name. Returns what it was before.
+  /// From now on the value is written as this expression; nothing: it has no name. Returns the
+  /// expression that it had before.
   std::optional<Expression> exchangeKnown(mlir::Value value, std::optional<Expression> name);
   bool isKnown(mlir::Value value) const { return known_.contains(value); }
-  /// What the value is written by, empty text if it is not known.
+  /// The expression of a value; its text is empty if there is none.
   Expression known(mlir::Value value) const { return known_.lookup(value); }
   bool isGlobal(mlir::Value value) const { return globals_.contains(value); }
   bool isVariable(mlir::Value value) const { return variables_.contains(value); }
 
   // ---- Lines -----------------------------------------------------------------------------------
 
-  /// Adds a line that is written for the present statement.
+  /// Adds a line, which belongs to the present statement.
   void line(const std::string &text);
-  /// Adds `let name = expression` and knows the value by that name, which is like `wanted`.
+  /// Adds `let name = expression`, where the name is derived from `wanted`, and binds the value to
+  /// it.
   void let(mlir::Value value, const Expression &expression, const std::string &wanted);
-  /// The same with `var`.
+  /// Like `let`, with `var`.
   void var(mlir::Value value, const Expression &expression, const std::string &wanted);
-  /// Gives the lines away that were added so far.
+  /// Moves the lines added so far out.
   std::string takeText() { return std::exchange(text_, ""); }
-  /// Adds lines as they are.
+  /// Adds lines unchanged.
   void addText(const std::string &lines) { text_ += lines; }
 
-  /// The operation whose statement is written; null: none.
+  /// The operation whose statement is being written; null if there is none.
   mlir::Operation *statement() const { return statement_; }
-  /// Notes the origin of an operation that is written in the present line.
+  /// Records the origin of an operation that is written inline in the present line.
   void addOrigin(mlir::Location origin) { origins_.push_back(origin); }
 
   // ---- Loops and branches ----------------------------------------------------------------------
 
   /// The ranges whose loops are open, outermost first.
   llvm::ArrayRef<OpenRange> ranges() const { return ranges_; }
-  /// The range is open until the present `LoopScope` ends.
+  /// Opens the range until the present `LoopScope` ends.
   void openRange(OpenRange range) { ranges_.push_back(std::move(range)); }
-  /// The number of loop variables around the one that begins here, which counts from now on.
+  /// Enters a loop. Returns the number of enclosing loop variables before it.
   unsigned enterLoop() { return depth_++; }
-  /// The open branch that assigns a variable; null: none.
+  /// The enclosing branch that assigns a variable; null if there is none.
   mlir::Operation *branchAssigning(mlir::Value variable) const {
     return assigned_.lookup(variable);
   }
   void setBranchAssigning(mlir::Value variable, mlir::Operation *branch);
 
-  // ---- What is written more than once ----------------------------------------------------------
+  // ---- Expressions that are used more than once -------------------------------------------------
 
-  /// Counts that a position is written. Returns whether it was before.
+  /// Counts a use of a position. Returns whether it had been used before.
   bool countPosition(mlir::Operation *op) { return counts_[op]++ > 0; }
-  /// Whether a position turned out to be written more than once; not known while that is counted.
+  /// Whether a position is used more than once; always false during the counting pass.
   bool isWrittenOften(mlir::Operation *op) const { return !counting_ && counts_.lookup(op) > 1; }
-  /// Says how a position is called if it gets a name; the first one who says it is right.
+  /// Suggests a name for a position, in case it gets one; the first suggestion wins.
   void hintName(mlir::Operation *op, const std::string &name) { hints_.try_emplace(op, name); }
-  /// A position that needs a name is to be called like this.
+  /// The suggested name of a position.
   std::string nameHint(mlir::Operation *op) const;
   InliningMemo &inlining() { return inlining_; }
 
@@ -137,7 +140,8 @@ private:
   llvm::DenseSet<mlir::Value> variables_; ///< names in `known_` that can be assigned
   std::string text_;
   mlir::Operation *statement_ = nullptr;
-  std::vector<mlir::Location> origins_; ///< of operations that are written in the present line
+  /// of operations that are written inline in the present line
+  std::vector<mlir::Location> origins_;
   std::vector<OpenRange> ranges_;
   unsigned depth_ = 0; ///< of loops
   llvm::DenseMap<mlir::Value, mlir::Operation *> assigned_;
@@ -146,7 +150,7 @@ private:
   InliningMemo inlining_;
 };
 
-/// While it lives, lines are written for the operation; then for what they were before.
+/// During its lifetime, lines belong to this operation; afterwards, to the previous one again.
 class StatementScope {
 public:
   StatementScope(BodyCode &code, mlir::Operation *op)
@@ -160,7 +164,7 @@ private:
   mlir::Operation *outer_;
 };
 
-/// Ranges that are opened and loops that are entered while it lives end with it.
+/// Ranges that are opened and loops that are entered during its lifetime end with it.
 class LoopScope {
 public:
   explicit LoopScope(BodyCode &code)

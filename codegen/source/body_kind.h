@@ -1,5 +1,5 @@
-// What kinds of bodies print otherwise than tile level does: kernels, programs, sides of kernels at
-// the block level.
+// The kinds of bodies that print some operations differently from the tile level: kernels,
+// programs, and sides of kernels at the block level.
 #pragma once
 
 #include "codegen/source/expression.h"
@@ -10,52 +10,53 @@
 
 namespace ptl::source {
 
-/// The functions that print a body ask it at the places named here. Every answer has a default,
-/// which is what tile level does.
+/// Hooks that the functions which print a body call at certain places. Each has a default, which is
+/// the behaviour of the tile level.
 class BodyKind {
 public:
   virtual ~BodyKind() = default;
 
   // ---- Statements ------------------------------------------------------------------------------
 
-  /// Called before each statement, and before what the end of a block computes.
+  /// Called before each statement, and before the operands of a block's terminator are printed.
   virtual void before(mlir::Operation *op) {}
-  /// Prints an operation in a way of its own. False: it is printed as anywhere else.
+  /// Prints an operation in a way of its own. False: it is printed in the default way.
   virtual bool special(mlir::Operation *op) { return false; }
-  /// Called at the end of the braces of a loop or a branch.
+  /// Called at the closing brace of a loop or a branch.
   virtual void closed(mlir::Block &block) {}
-  /// Whether statements are to compute in the order of the operations: on chips that is the order
-  /// of instructions.
+  /// Whether statements must compute in the order of the operations: on chips that is the order of
+  /// instructions.
   virtual bool keepsOrder() const { return false; }
-  /// Whether loops may run over tiles; else they run over positions.
+  /// Whether loops may run over tiles; otherwise they run over positions.
   virtual bool hasRanges() const { return true; }
 
   // ---- Expressions -----------------------------------------------------------------------------
 
-  /// An operation that tile level does not have, as an expression.
+  /// An operation that the tile level lacks, as an expression.
   virtual std::optional<Expression> written(mlir::Operation *op) { return std::nullopt; }
-  /// A value computed by arithmetic on positions. Nothing: its operations are written.
+  /// A value computed by arithmetic on positions. Nothing: its operations are printed one by one.
   virtual std::optional<Expression> positionText(mlir::Value value) { return std::nullopt; }
-  /// A value from outside of the declaration, which is known by its name from then on. Nothing: it
-  /// is written out here.
+  /// A value from outside the declaration, which is referred to by its name from then on. Nothing:
+  /// it is printed inline here.
   virtual std::optional<Expression> foreign(mlir::Value value) { return std::nullopt; }
-  /// Where a `let` for something outside of the declaration's blocks goes; null: nowhere.
+  /// The text to which a `let` for a value from outside the declaration's blocks is added; null if
+  /// there is none.
   virtual std::string *prologueFor(mlir::Operation *op) { return nullptr; }
-  /// Whether an operation is written where it is used. Nothing: it is decided as anywhere else.
+  /// Whether an operation is printed inline at its use. Nothing: the default rule decides.
   virtual std::optional<bool> isInlined(mlir::Operation *op) { return std::nullopt; }
-  /// Whether an operation reads an array that statements of this body change, so that it has to
-  /// stay before them. Loads of storage do anyway.
+  /// Whether an operation reads an array that statements of this body modify, so that it must stay
+  /// in front of them. Loads of storage always count as such.
   virtual bool readsChanged(mlir::Operation *op) { return false; }
-  /// Whether a load gives what it gives wherever it stands behind its place.
+  /// Whether a load gives the same value anywhere after its place.
   virtual bool readsFinal(mlir::Operation *load) { return false; }
 
   // ---- Names and places ------------------------------------------------------------------------
 
-  /// What a value that needs a name is called; empty: what it is called anywhere else.
+  /// The name of a value that needs one; empty: the default.
   virtual std::string nameFor(mlir::Value value) const { return ""; }
-  /// The name by which types speak of a length that is computed; empty: they do not.
+  /// The name by which types refer to a computed length; empty if they do not.
   virtual std::string lengthName(mlir::Value value) const { return ""; }
-  /// Where a tile lies on the chip that the text is for; empty: that is not said.
+  /// The memory of the chip in which a tile lies; empty if the text does not state it.
   virtual std::string placeOf(mlir::Value tile) const { return ""; }
 };
 

@@ -1,4 +1,4 @@
-// Entries: the header of one, and programs that call kernels.
+// Entries: their headers, and programs that call kernels.
 #pragma once
 
 #include "codegen/source/tile_kernels.h"
@@ -8,7 +8,7 @@
 
 namespace ptl::source {
 
-/// The header that entries of both kinds have.
+/// The header of an entry, shared by both kinds.
 class Entry {
 public:
   Entry(mlir::func::FuncOp function, const EntryFacts &facts) : function(function), facts(facts) {
@@ -17,7 +17,7 @@ public:
           !dim.empty() && !facts.statics.count(dim))
         dims.push_back(dim);
   }
-  /// Finds the names that types speak of, once nothing is removed any more.
+  /// Collects the names that types refer to. To be called when no more operations are removed.
   void findNamesInTypes() {
     function.walk([&](mlir::Operation *op) {
       for (mlir::Value value : op->getResults())
@@ -33,12 +33,12 @@ public:
   }
   std::string header(const char *kind, const std::function<std::string(mlir::Type)> &typeText,
                      const std::map<std::string, std::string> &initial);
-  /// Whether a check is a requirement in the header.
+  /// Whether a check is printed as a requirement in the header.
   bool isRequirement(mlir::Operation *op) {
     auto check = mlir::dyn_cast<ir::CheckOp>(op);
     if (!check || check.getStatus() != "where" || op->getParentOp() != function)
       return false;
-    // A kernel that is called may require what the entry does.
+    // A kernel that is called may have the same requirement as the entry.
     return check.getMessage().starts_with("`" + facts.name + "` needs `") ||
            llvm::any_of(facts.wheres, [&](const std::string &condition) {
              return check.getMessage().contains("needs `" + condition + "`");
@@ -48,13 +48,13 @@ public:
   mlir::func::FuncOp function;
   const EntryFacts &facts;
   std::vector<std::string> dims;
-  std::set<std::string> inTypes; ///< names that types speak of
+  std::set<std::string> inTypes; ///< names that types refer to
 };
 
-/// The name by which types speak of a length that the entry computes; empty: they do not.
+/// The name by which types refer to a length that the entry computes; empty if they do not.
 std::string lengthNameOf(mlir::Value value, const std::set<std::string> &inTypes);
 
-/// A kernel of the block level as a host calls it. Empty `body`: it cannot be written.
+/// A kernel of the block level as a host calls it. Its `body` is empty if it cannot be expressed.
 using KernelOfLaunch = std::function<OutlinedKernel(ir::LaunchOp)>;
 
 /// A program, or the host code of a chip: grids become kernels, launches call them.
@@ -64,7 +64,7 @@ public:
       : entry_(entry), code_(*this, ArrayUse::Whole, std::move(unwritable)),
         kernelOfLaunch_(std::move(kernelOfLaunch)) {}
 
-  /// The kernels that it calls, then the program.
+  /// The kernels that the program calls, then the program.
   std::string print();
 
 private:
@@ -92,7 +92,7 @@ private:
   void choose(mlir::scf::IfOp branch, llvm::ArrayRef<mlir::Value> refs);
   std::string refName(mlir::Value ref);
   std::string argumentName(mlir::Value value);
-  /// Whether it has contents when an operation begins.
+  /// Whether storage has defined contents when an operation begins.
   bool isWritten(mlir::Value ref, mlir::Operation *at) const;
   void noteWritten(mlir::Value ref, mlir::Operation *writer) { written_[ref].push_back(writer); }
   bool isOutput(mlir::Value ref, llvm::ArrayRef<ir::ParallelOp> grids);
@@ -108,9 +108,9 @@ private:
   std::string kernels_;
   std::map<std::string, std::string> kernelNames_; ///< by key
   Names kernelNamesUsed_;
-  /// What has written storage so far; null: it had contents from the begin on.
+  /// The operations that have written storage so far; null stands for contents from the start.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Operation *, 2>> written_;
-  /// Branches that are written as values, with the storage that holds them.
+  /// Branches that are printed as values, with the storage that holds these.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value, 1>> choices_;
   llvm::DenseSet<mlir::Operation *> launched_;
 };

@@ -1,4 +1,4 @@
-// Pieces of PTL source: expressions that know how tightly they bind, and names that are used once.
+// Pieces of PTL source: expressions with their precedence, and unique names.
 #pragma once
 
 #include "frontend/lex/operator.h"
@@ -15,34 +15,34 @@ struct Expression {
   std::string text;
   Precedence bind = Precedence::Postfix;
 
-  /// The text, in parentheses where it binds looser than `least`.
+  /// The text, in parentheses if its precedence is lower than `least`.
   std::string as(Precedence least) const { return bind < least ? "(" + text + ")" : text; }
 };
 
-/// `a + b`, with parentheses where they are needed. The right operand of equal binding gets them.
+/// `a + b`, with parentheses where they are needed. A right operand of equal precedence gets them.
 Expression binary(const Expression &a, std::string_view spelling, const Expression &b);
 
-/// A dimension as the compiler spells it (`3*D`, `D/H - 1`), in the spacing of the formatter.
+/// A dimension as the compiler prints it (`3*D`, `D/H - 1`), with the spacing of the formatter.
 Expression dimension(std::string_view text);
 
-/// The identifiers of such a text, callables apart.
+/// The identifiers in such a text, except for names of callables.
 std::set<std::string> identifiersOf(std::string_view text);
 
-/// The text with whole words replaced.
+/// The text with whole identifiers replaced.
 std::string renamed(const std::string &text, const std::map<std::string, std::string> &names);
 
 bool isIdentifier(std::string_view text);
 
-/// How long an expression is to a reader, whatever the names in it are.
+/// The length of an expression to a reader, independent of the names in it.
 size_t weightOf(std::string_view text);
 
-/// Where a name occurs first; `npos`: nowhere.
+/// The position of a name's first occurrence; `npos` if there is none.
 size_t firstUse(std::string_view text, std::string_view name);
 
-/// Names of one declaration: each is given once, and none is a reserved word.
+/// The names of one declaration: each is unique, and none is a reserved word.
 class Names {
 public:
-  /// `wanted`, or with the least number behind it that makes it free.
+  /// `wanted`, or `wanted` with the smallest number appended that makes it unused.
   std::string fresh(std::string_view wanted);
   void reserve(const std::string &name) { used_.insert(name); }
   void release(const std::string &name) { used_.erase(name); }

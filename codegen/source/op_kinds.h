@@ -1,4 +1,4 @@
-// What operations and types are to a text, whatever is printed around them.
+// Classifies operations and types for printing, independent of the context.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"
@@ -11,15 +11,18 @@ namespace ptl::source {
 std::string elementText(mlir::Type scalar);
 /// Whether a value is this constant, of an integer or index type.
 bool isConstant(mlir::Value value, int64_t expected);
-/// Whether it is a constant of any dialect.
+/// Whether the operation is a constant of any dialect.
 bool isConstantLike(mlir::Operation *op);
-/// Whether it computes positions, lengths or conditions over them from nothing but such.
+/// Whether the operation computes positions, lengths or conditions on them, from such values only.
 bool isPositionOp(mlir::Operation *op);
-/// Whether its result is its operand under another description, which is written as the operand.
+/// Whether the result is the operand with another type or description, so that it is printed as the
+/// operand.
 bool isTransparent(mlir::Operation *op);
-/// Whether it is an array out of nothing, or all of one: written again wherever it is used.
+/// Whether the operation creates an array from nothing or returns a whole one: it is repeated at
+/// each use.
 bool isCheap(mlir::Operation *op);
-/// Whether a check is one of bounds or of a conversion, which the builder makes again.
+/// Whether a check is one of bounds or of a conversion, which the builder generates again from the
+/// text.
 bool isMadeAgain(ir::CheckOp check);
 
 } // namespace ptl::source

@@ -1,4 +1,4 @@
-// Where the lines of a text came from.
+// The source locations that the lines of a text came from.
 #pragma once
 
 #include "mlir/IR/Location.h"
@@ -8,8 +8,9 @@
 
 namespace ptl::source {
 
-/// The line with its origin behind a character that no source has: texts are put together like any
-/// other, and taken apart in the end. `parts`: what else is written in it.
+/// The line with its origin appended after a character that never occurs in source text. So texts
+/// can be concatenated like any others, and are separated at the end. `parts` has the locations of
+/// operations printed inline in the line.
 std::string withOrigin(const std::string &line, mlir::Location origin,
                        const std::vector<mlir::Location> &parts = {});
 
@@ -19,7 +20,7 @@ struct OriginLine {
   std::vector<mlir::Location> all; ///< the origin and the parts
 };
 
-/// As they are read.
+/// The lines of a text, with their origins separated.
 struct OriginLines {
   std::vector<OriginLine> lines;
   std::string text() const;

@@ -1,4 +1,4 @@
-// Positions and lengths as text that depends on their value alone, however they are computed.
+// Positions and lengths as text that depends only on their value, however they are computed.
 #pragma once
 
 #include "codegen/source/expression.h"
@@ -13,36 +13,36 @@
 
 namespace ptl::source {
 
-/// Polynomials over values. Equal polynomials are one `Dim`, and are written alike: sums and
-/// products in one order, remainders and ceilings by their names.
+/// Polynomials over values. Equal polynomials are one `Dim`, and are printed alike: sums and
+/// products in a canonical order, remainders and rounded quotients by their functions.
 class Positions {
 public:
-  /// How a value is written that no arithmetic on positions makes.
+  /// Prints a value that is not the result of arithmetic on positions.
   using Leaf = std::function<Expression(mlir::Value)>;
 
-  /// Of a value of type `index`.
+  /// The polynomial of a value of type `index`.
   Dim of(mlir::Value value);
-  /// Whether the value is no arithmetic, so that `dim` is the value itself.
+  /// Whether the value is not arithmetic, so that `dim` is a single symbol.
   bool isLeaf(Dim dim, mlir::Value value) const;
   Dim constant(int64_t value) { return dims_.constant(value); }
   Dim add(Dim a, Dim b) { return dims_.add(a, b); }
-  /// A length as types name it (`N`, `D/2`); what it names may be arguments that `knowLength` was
-  /// told of. Unknown if it cannot be read.
+  /// A length as types write it (`N`, `D/2`); the names may be those of arguments that `knowLength`
+  /// has received. Unknown if the text cannot be parsed.
   Dim named(std::string_view text);
   void knowLength(const std::string &name, mlir::Value value);
-  /// A length that has a name, whatever it is computed from.
+  /// Declares a named length that is computed by operations.
   void knowComputedLength(const std::string &name, mlir::Value value);
-  /// The value is what a text of names says.
+  /// Declares that the value equals an expression of names.
   void knowMeaning(mlir::Value value, std::string_view text);
-  /// The text of a value that is computed from names alone.
+  /// The text of a value that is computed only from names.
   std::optional<std::string> inNames(mlir::Value value);
   DimContext &dims() { return dims_; }
 
   Expression text(Dim dim, const Leaf &leaf);
   /// The values that a position is computed from.
   std::vector<mlir::Value> leavesOf(Dim dim) const;
-  /// From here on `dim`, and sums and products that have it as a part, are written with the name,
-  /// until the block is forgotten.
+  /// From now on `dim`, and sums and products that contain it, are printed with the name, until the
+  /// scope's block ends.
   void abbreviate(Dim dim, const std::string &name, mlir::Block *scope);
   void forget(mlir::Block *scope) {
     std::erase_if(abbreviations_, [&](const Abbreviation &each) { return each.scope == scope; });
@@ -70,11 +70,11 @@ private:
   llvm::DenseMap<mlir::Value, Dim> known_;
   std::map<SymbolId, mlir::Value> leaves_;
   std::map<std::string, mlir::Value, std::less<>> names_;
-  std::map<std::string, Dim> free_;                    ///< names that no argument has
+  std::map<std::string, Dim> free_;                    ///< names that belong to no argument
   std::map<SymbolId, std::pair<Dim, Dim>> remainders_; ///< `a % b`, for each symbol that is one
   std::vector<Abbreviation> abbreviations_;
-  std::map<SymbolId, std::string> spellings_; ///< while a text is made
-  /// Texts of parts with these spellings, which are asked for again at each level around them.
+  std::map<SymbolId, std::string> spellings_; ///< only valid while a text is made
+  /// A cache of the texts of subexpressions, valid with these spellings.
   std::map<uint32_t, std::string> spelledSums_;
   std::map<const DimAtom *, std::string> spelledAtoms_;
 };

@@ -7,8 +7,8 @@
 
 namespace ptl::source {
 
-/// Prints a branch: one that assigns variables where its results are new values of these, else one
-/// whose arms end in their values.
+/// Prints a branch. It assigns variables if its results are new values of these; otherwise its arms
+/// end in values.
 void printBranch(BodyCode &code, mlir::scf::IfOp branch);
 
 } // namespace ptl::source

@@ -1,4 +1,4 @@
-// Calls of built-ins and their operators, by the records of the operations.
+// Calls of built-ins and uses of operators, by the records of the operations.
 #pragma once
 
 #include "codegen/source/body_code.h"
@@ -6,8 +6,8 @@
 
 namespace ptl::source {
 
-/// The operation of a record as a call, infix or prefix where it is an operator. Arguments that have
-/// their defaults are left out.
+/// The operation of a record as a call, or as an infix or prefix operator. Arguments that equal
+/// their defaults are omitted.
 Expression builtinText(BodyCode &code, mlir::Operation *op, const OpRecord &record);
 
 } // namespace ptl::source

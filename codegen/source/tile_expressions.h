@@ -5,15 +5,15 @@
 
 namespace ptl::source {
 
-/// A value where it is used: by its name if it has one, else its operation is written out. What the
-/// text cannot say is noted as such, and `0` stands for it.
+/// A value at a use: its name if it has one, otherwise its operation, printed inline. A value that
+/// cannot be expressed is reported as unwritable, and `0` is printed instead.
 Expression valueText(BodyCode &code, mlir::Value value);
 
-/// What an operation computes, without regard to names that its results have.
+/// The expression of an operation, ignoring names of its results.
 Expression expressionOf(BodyCode &code, mlir::Operation *op);
 
-/// A name for a value that needs one: its own, or after what it is a part of, or what made it. It
-/// may be taken.
+/// A suggested name for a value: its own name, or one after the value it is a part of, or after its
+/// operation. It need not be unique.
 std::string wantedName(const BodyCode &code, mlir::Value value);
 
 } // namespace ptl::source

@@ -9,29 +9,29 @@
 
 namespace ptl::source {
 
-/// A kernel made of grids, and how to call it.
+/// A kernel made from grids, and how to call it.
 struct OutlinedKernel {
   struct Argument {
     mlir::Value value;
     std::string name, type;
     bool isInout = false;
   };
-  std::string doc; ///< lines without `///`
+  std::string doc; ///< lines without the prefix `///`
   std::vector<Argument> arguments;
   std::vector<std::pair<mlir::Value, std::string>> outputs; ///< storage and type
   std::vector<std::string> outputNames;
   std::vector<std::string> dims, namedDims; ///< all, and those that no argument binds
   std::vector<std::string> wheres;
   std::string body;
-  std::string word = "kernel"; ///< that it begins with
-  std::string clause;          ///< behind the results: `on core for cpu`; empty: none
+  std::string word = "kernel"; ///< its first keyword
+  std::string clause;          ///< printed after the results: `on core for cpu`; empty: none
 
   std::string text(const std::string &name) const;
-  /// Equal for kernels that differ in the names of their parameters and results alone.
+  /// Equal for kernels that differ only in the names of their parameters and results.
   std::string key() const;
 };
 
-/// The body of a kernel that is made of grids: values from outside become parameters.
+/// The body of a kernel made from grids: values from outside become parameters.
 class KernelBody : public BodyKind {
 public:
   using NameOf = std::function<std::string(mlir::Value)>;
@@ -67,8 +67,8 @@ private:
   llvm::ArrayRef<ir::ParallelOp> grids_;
   const EntryFacts &facts_;
   const std::vector<std::string> &dims_;
-  const std::set<std::string> &inTypes_; ///< names that types of the entry speak of
-  std::set<std::string> lengths_;        ///< those that the entry computes and the body speaks of
+  const std::set<std::string> &inTypes_; ///< names that types of the entry refer to
+  std::set<std::string> lengths_;        ///< lengths that the entry computes and the body refers to
   NameOf nameOf_;
   IsOutput isOutput_;
   std::vector<OutlinedKernel::Argument> arguments_;
@@ -76,34 +76,35 @@ private:
   std::string prologue_;
 };
 
-/// Arrays whose values must differ for the points of a grid to write different elements: a kernel
-/// says so of its parameters. `isUniqueOfGrid`: whether a check is about one of these, which calls
-/// of the kernel make again.
+/// Arrays whose elements must be distinct for the points of a grid to write different elements: a
+/// kernel states that about its parameters. `isUniqueOfGrid` says whether a check is about one of
+/// these; calls of the kernel generate such checks again.
 llvm::SetVector<mlir::Value> uniqueArrays(ir::ParallelOp grid);
 bool isUniqueOfGrid(ir::CheckOp check);
 
-/// What a kernel says of positions that the program computes, `last <= N`: without it the kernel
-/// would check what it indexes from them on. Empty if the grid did check that.
+/// What a kernel requires of positions that the program computes, such as `last <= N`; without it
+/// the kernel would check its accesses from these positions on. Empty if the grid itself had that
+/// check.
 std::vector<std::string> boundsOf(ir::ParallelOp grid, const std::set<std::string> &inTypes);
-/// The same of arrays of positions that a grid indexes by: `all(ids >= 0)`, `all(ids < N)`.
+/// The same for arrays of positions by which a grid indexes: `all(ids >= 0)`, `all(ids < N)`.
 std::vector<std::string> factsOfIndices(ir::ParallelOp grid,
                                         llvm::function_ref<std::string(mlir::Value)> nameOf);
-/// Whether a check is what a kernel requires of positions, so that it writes what it should;
-/// whether it is one of these.
+/// Whether a check is about positions, so that a kernel requires it; whether it is one that
+/// `boundsOf` gives.
 bool isBoundOfPosition(ir::CheckOp check);
 bool isBoundOfGrid(ir::CheckOp check);
 
-/// Whether an operation, or one inside of it, writes storage.
+/// Whether an operation, or one nested in it, writes the storage.
 bool writes(mlir::Operation *op, mlir::Value ref);
-/// The storage that the grids of a kernel write and of which a value from outside is what it holds
-/// before: the kernel reads it there, because a call cannot both change an array and take it once
-/// more. Null: there is none, or what is read there would be what was written.
+/// The storage that the grids of a kernel write and whose previous contents are the outside value:
+/// the kernel reads these contents there, because a call cannot both modify an array and take it as
+/// another argument. Null if there is none, or if the kernel would read what it has written.
 mlir::Value storageRead(mlir::Value value, llvm::ArrayRef<ir::ParallelOp> grids);
 
-/// Storage that the grids write.
+/// The storage that the grids write.
 llvm::SmallVector<mlir::Value> storedRefs(ir::ParallelOp grid);
 
-/// Calls `look` with what a grid reads or writes a box of, and the array.
+/// Calls `look` for each box that a grid reads or writes, with the array.
 template <typename LookT> void forEachBox(ir::ParallelOp grid, LookT look) {
   grid->walk([&](mlir::Operation *op) {
     if (auto load = mlir::dyn_cast<ir::LoadOp>(op))

@@ -1,4 +1,4 @@
-// Literals, and what says of which type they are.
+// Literals, and how their types are determined.
 #pragma once
 
 #include "codegen/source/body_code.h"
@@ -6,23 +6,23 @@
 
 namespace ptl::source {
 
-/// A constant. `typed`: nothing around it says its type, so that a conversion does unless the type is
-/// the usual one.
+/// A constant. `typed`: the context does not determine its type, so a conversion is printed unless
+/// it has the default type.
 Expression literalText(mlir::Attribute value, mlir::Type type, bool typed);
 
-/// The attribute of a constant that `value` is; null: it is none.
+/// The attribute of the constant that defines `value`; null if it is not a constant.
 mlir::Attribute constantAttribute(mlir::Value value);
 
-/// An operand of a built-in: a literal, or a position that is converted, takes its type from another
-/// operand where it can.
+/// An operand of a built-in: a literal, or a converted position, takes its type from another
+/// operand where possible.
 Expression operandText(BodyCode &code, mlir::Operation *op, mlir::Value operand);
 
-/// Marks the conversions of positions whose range a check is about (`ptl.range_checked`), before it
-/// goes.
+/// Marks the conversions of positions whose range a check covers (`ptl.range_checked`), before the
+/// check is removed.
 void noteConversions(ir::CheckOp check);
 
-/// Whether such a conversion is written with a name that says the type, `let n: i32 = T - S`: where
-/// it is used nothing else would.
+/// Whether such a conversion is printed as a name with a type, `let n: i32 = T - S`, because its
+/// use does not determine the type.
 bool needsTypedName(mlir::Operation *op);
 
 } // namespace ptl::source

@@ -8,14 +8,14 @@
 
 namespace ptl::source {
 
-/// Prints a loop; each value that it carries is a `var`, which its result is afterwards.
+/// Prints a loop; each carried value becomes a `var`, which holds the loop's result afterwards.
 void printFor(BodyCode &code, mlir::scf::ForOp loop);
 
-/// The same for a loop with a condition, which has to be one expression.
+/// The same for a `while` loop, whose condition must be a single expression.
 void printWhile(BodyCode &code, mlir::scf::WhileOp loop);
 
-/// Prints the loops of one grid, and what is in it. Grids whose bounds depend on the variables of
-/// another one stand directly inside of it, and are printed with it.
+/// Prints the loops of one grid and its body. A grid whose bounds depend on the variables of an
+/// enclosing one stands directly inside it, and is printed together with it.
 void printGrid(BodyCode &code, ir::ParallelOp grid);
 
 } // namespace ptl::source

@@ -5,8 +5,8 @@
 
 namespace ptl::source {
 
-/// An operation that `isPositionOp` holds for, as the source would write it: `a - b` for `a + -1 * b`,
-/// and operands of `min` and `max` in one order.
+/// An operation for which `isPositionOp` holds, in the form of source code: `a - b` for `a + -1 *
+/// b`, and operands of `min` and `max` in a canonical order.
 Expression positionOpText(BodyCode &code, mlir::Operation *op);
 
 } // namespace ptl::source

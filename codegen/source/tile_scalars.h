@@ -1,4 +1,4 @@
-// Arithmetic of scalars that no built-in stands for (`ir/ops/arith_ops.def`).
+// Arithmetic on scalars that has no built-in (`ir/ops/arith_ops.def`).
 #pragma once
 
 #include "codegen/source/body_code.h"
@@ -7,10 +7,10 @@
 
 namespace ptl::source {
 
-/// An operation as the scalar unit computes it; nothing for others.
+/// An operation of the scalar unit; nothing for other operations.
 std::optional<Expression> scalarText(BodyCode &code, mlir::Operation *op);
 
-/// The operands of a comparison compared by `predicate`, which may be another than its own.
+/// The comparison of the operands by `predicate`, which may differ from the operation's own.
 Expression comparedIntegers(BodyCode &code, mlir::arith::CmpIOp op,
                             mlir::arith::CmpIPredicate predicate);
 

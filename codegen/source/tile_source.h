@@ -1,5 +1,5 @@
-// Tile level as PTL source: an entry with every tile, load, store and loop written out.
-// Tensor-level code comes out as kernels and a program that calls them.
+// Prints the tile level as PTL source: an entry with every tile, load, store and loop explicit.
+// Tensor-level code becomes kernels and a program that calls them.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -12,26 +12,27 @@
 
 namespace ptl::source {
 
-/// What a function of the IR no longer says of its declaration.
+/// Facts about a declaration that the IR of its function does not hold.
 struct EntryFacts {
   std::string name;
-  std::string doc; ///< lines without `///`
+  std::string doc; ///< lines without the prefix `///`
   bool isPub = false;
-  std::vector<std::string> wheres; ///< those that are no filter of tunables
+  std::vector<std::string> wheres; ///< those that do not merely filter tunables
   std::map<std::string, int64_t> statics;
   std::map<std::string, std::string> strides; ///< by parameter: `[S, 1]`
   std::string target;                         ///< `cpu`, or a chip
-  /// The kernel in whose source text a location lies; empty if there is none, or it is the entry.
+  /// The kernel in whose source text a location lies; empty if there is none, or if it is the
+  /// entry.
   std::function<std::string(mlir::Location)> kernelAt;
   /// The comment of that kernel, as `doc`.
   std::function<std::string(mlir::Location)> kernelDocAt;
-  /// Where a tile of a kernel lies; empty: in several places, or nothing says where. Null: on the
-  /// CPU, which has no places.
+  /// The memory in which a tile of a kernel lies; empty if it lies in several memories or that is
+  /// unknown. Null on the CPU, which has only one.
   std::function<std::string(mlir::Value)> placeOf;
 };
 
 struct SourceResult {
-  /// Not formatted, and with origins (origins.h); empty if something cannot be written.
+  /// Unformatted, and with origins (origins.h); empty if some operation cannot be expressed.
   std::string text;
   std::string problem;
   mlir::Location at;
@@ -41,11 +42,11 @@ struct SourceResult {
 SourceResult printTiles(mlir::func::FuncOp function, const EntryFacts &facts);
 
 /// Prints the host code of a chip, and the kernels of the block level that it launches, with
-/// buffers, events and instructions. `kernels` are modules as `block::BlockProgram` has them.
+/// buffers, events and instructions. `kernels` are modules as in `block::BlockProgram`.
 SourceResult printBlocks(mlir::func::FuncOp host, llvm::ArrayRef<mlir::ModuleOp> kernels,
                          const EntryFacts &facts);
 
-/// `/// ` before each line of a comment.
+/// The comment with `/// ` in front of each line.
 std::string docLines(const std::string &doc);
 
 } // namespace ptl::source

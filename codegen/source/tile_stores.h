@@ -1,4 +1,4 @@
-// Stores, and arrays with a box replaced.
+// Stores, and arrays of which a box is replaced.
 #pragma once
 
 #include "codegen/source/body_code.h"
@@ -6,14 +6,14 @@
 
 namespace ptl::source {
 
-/// Prints a store as an assignment, or as `atomic` where it combines with what is there.
+/// Prints a store as an assignment, or as `atomic` if it combines with the stored elements.
 void printStore(BodyCode &code, ir::StoreOp store);
 
-/// What is stored: a literal takes its type from the array.
+/// The stored value: a literal takes its type from the array.
 Expression storedText(BodyCode &code, ir::StoreOp store, mlir::Value stored);
 
-/// Prints an array with a box replaced as a `var` that is assigned there; one that nothing else uses
-/// is changed in place.
+/// Prints an array of which a box is replaced as a `var` to whose box the new value is assigned; an
+/// array without another use is modified in place.
 void printInsert(BodyCode &code, ir::InsertOp insert);
 
 } // namespace ptl::source

@@ -1,4 +1,4 @@
-// Reads the `name=value` arguments of `ptlc run`: arrays from files or made up, scalars,
+// Reads the `name=value` arguments of `ptlc run`: arrays from files or generated, scalars,
 // dimensions.
 #pragma once
 
@@ -14,32 +14,35 @@
 
 namespace ptl {
 
-/// What a call needs, in the order of the entry's parameters.
+/// The arguments of a call, in the order of the entry's parameters.
 struct RunInputs {
-  std::vector<rt::OwnedArray> arrays;                ///< array parameters
-  std::vector<PtlScalar> scalars;                    ///< scalar parameters
-  std::vector<bool> assumedScalars;                  ///< of `scalars`: nobody gave them
+  std::vector<rt::OwnedArray> arrays; ///< array parameters
+  std::vector<PtlScalar> scalars;     ///< scalar parameters
+  /// of `scalars`: the value was assumed, not given
+  std::vector<bool> assumedScalars;
   std::vector<std::pair<std::string, int64_t>> dims; ///< dimensions given by name
-  std::vector<bool> hasValues;           ///< of `arrays`: false where only the shape is known
-  std::vector<AssumedElements> elements; ///< of arrays that nobody gave and that may decide
-  /// Of `arrays`: where elements are read later; such an array has memory that nothing has touched.
+  std::vector<bool> hasValues; ///< of `arrays`: false if only the shape is known
+  /// of arrays that were not given and whose elements may matter
+  std::vector<AssumedElements> elements;
+  /// Of `arrays`: files whose elements are read later; the memory of such an array is untouched.
   std::vector<std::shared_ptr<rt::ArrayFile>> files;
 };
 
-/// How complete the arguments have to be. With `Times` an array that is not given has a shape, and
-/// has values only if they may decide how long the entry takes (`assumeElements`); scalars that are
-/// not integers need no value. With `Parts` arrays in files are described only: `RunInputs::files`.
-/// With `Drawn` arrays that are not given have random elements, and numbers that are not integers are 1.
+/// How complete the arguments must be. `Times`: an array that is not given has a shape, and
+/// elements only if they may decide how long the entry takes (`assumeElements`); scalars that are
+/// not integers need no value. `Parts`: arrays in files are only described (`RunInputs::files`).
+/// `Drawn`: arrays that are not given have random elements, and numbers that are not integers are
+/// 1.
 enum class RunNeeds : uint8_t { Values, Times, Parts, Drawn };
 
 struct RunArgumentError {
-  std::string name; ///< of the parameter or the word that is wrong
+  std::string name; ///< of the parameter, or the argument that is wrong
   std::string reason;
 };
 
-/// Resolves the words for an entry. With `convert`, `f32` and `f64` files are rounded to the
-/// parameter's float type. Returns the errors, none if all words are right. The element types are
-/// those that the declaration's parameters may have.
+/// Resolves the arguments of an entry. With `convert`, `f32` and `f64` files are rounded to the
+/// parameter's float type. Returns the errors, none if all arguments are right. The element types
+/// are those that the declaration's parameters may have.
 std::vector<RunArgumentError> resolveRunArguments(const CallableDecl &decl, const rt::Entry &entry,
                                                   const std::vector<std::string> &words,
                                                   uint64_t seed, bool convert, RunInputs &inputs,

@@ -1,6 +1,6 @@
-// Assumes elements of arrays that the caller did not give, for runs that only compute times:
-// lengths and positions among the data decide how long a kernel takes. The requirements of the
-// entry tell which values are possible.
+// Assumes elements of arrays that the caller did not give, for runs that only estimate times:
+// lengths and positions in the data decide how long a kernel takes. The possible values follow from
+// the entry's requirements.
 #pragma once
 
 #include "runtime/manifest.h"
@@ -23,9 +23,9 @@ struct AssumedArray {
 };
 
 /// An array for which `where` requires `all(a < E)` is assumed to hold positions: 0, 1, 2 … up to
-/// the limit, and again. One for which it requires `all(a <= E)` is assumed to hold counts, each as
-/// large as it may be. Returns nothing where E cannot be computed from `dims`, for elements that
-/// are no integers, and for very large arrays.
+/// the limit, repeatedly. One for which it requires `all(a <= E)` is assumed to hold counts, each
+/// of the largest allowed value. Returns nothing if E cannot be computed from `dims`, if the
+/// elements are not integers, or if the array is very large.
 std::optional<AssumedArray> assumeElements(const rt::Entry &entry, const rt::Param &param,
                                            std::span<const std::optional<int64_t>> dims,
                                            const std::vector<int64_t> &extents);

@@ -1,4 +1,4 @@
-// The arguments of a call as the runtime takes them, for arrays that the caller owns.
+// The arguments of a call in the form of the runtime, for arrays that the caller owns.
 #pragma once
 
 #include "compile/call/arguments.h"
@@ -6,7 +6,7 @@
 
 namespace ptl {
 
-/// Views of arrays, scalars and lengths. What they show has to outlive them.
+/// Views of arrays, scalars and lengths. The viewed data must outlive them.
 class CallViews {
 public:
   explicit CallViews(const RunInputs &inputs) : CallViews(inputs.arrays, inputs.scalars) {

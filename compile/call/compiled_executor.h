@@ -1,5 +1,5 @@
-// Runs entries of a program as native code, or on a simulated chip where the compiler is for one,
-// compiled when they are first called with new static values, element types or ranks.
+// Runs entries of a program as native code, or on a simulated chip if the options name one. Code is
+// compiled at the first call with new static values, element types or ranks.
 #pragma once
 
 #include "compile/call/find_change.h"
@@ -18,8 +18,8 @@ namespace ptl {
 
 /// How one call ended.
 struct CallResult {
-  rt::Failure failure;  ///< why it stopped; none if it did not
-  bool compiled = true; ///< false: the entry could not be compiled, the sink says why
+  rt::Failure failure;  ///< why it stopped; empty if it succeeded
+  bool compiled = true; ///< false: the entry could not be compiled; the reason has been reported
   std::vector<rt::OwnedArray> outputs;
 };
 
@@ -31,22 +31,22 @@ public:
   /// The entry as callers see it. Precondition: `entryProblem(decl)` is empty.
   const rt::Entry &describe(const CallableDecl &decl);
 
-  /// Calls an entry. The outputs are allocated, unless `again` brings those of an earlier call.
-  /// `inputs.arrays` are the array parameters only. `elems`, if not empty, holds the element types
-  /// of the type parameters, for those that no array fixes.
+  /// Calls an entry. The outputs are allocated, unless `again` passes those of an earlier call.
+  /// `inputs.arrays` are the array parameters only. `elems`, if not empty, has the element types of
+  /// the type parameters, for those that no array determines.
   CallResult call(const CallableDecl &decl, const rt::CallArguments &inputs,
                   const std::map<std::string, int64_t> &tunables = {},
                   const std::vector<ElemKind> &elems = {}, std::vector<rt::OwnedArray> again = {});
 
-  /// How much such a call computes, by the records of the operations; nothing when that depends on
-  /// data. `outputs` are those of a call that succeeded.
+  /// The amount of computation of such a call, by the records of the operations; nothing if it
+  /// depends on data. `outputs` are those of a call that succeeded.
   std::optional<Work> work(const CallableDecl &decl, const rt::CallArguments &inputs,
                            const std::map<std::string, int64_t> &tunables,
                            const std::vector<ElemKind> &elems,
                            const std::vector<rt::OwnedArray> &outputs);
 
-  /// Makes later calls run code of that level. Everything before LLVM's passes is done once for all
-  /// levels. Precondition: `CompilerOptions::manyLevels`, and no chip.
+  /// Makes later calls run code of that optimisation level. Everything before LLVM's passes is done
+  /// once for all levels. Precondition: `CompilerOptions::manyLevels`, and no chip.
   void useLevel(int level) { useLevel(level, cpu::qualityAt(level)); }
   void useLevel(int level, cpu::CodeQuality quality);
 
@@ -67,17 +67,17 @@ private:
 
   struct Variant {
     std::optional<cpu::JitCode> code;
-    PtlLibrary opened;                    ///< the code as callers see it
+    PtlLibrary opened;                    ///< the code in the form that callers load
     std::optional<Translated> translated; ///< for code of another level
     std::string manifest;
     std::unique_ptr<ChipRunner> chip;
-    std::unique_ptr<StageRecord> stages; ///< where they are run, too
+    std::unique_ptr<StageRecord> stages; ///< if stages are also executed
   };
 
   bool compileForCpu(const ir::EntryBinding &concrete, Variant &variant);
   bool load(Variant &variant);
   bool compileForChip(const ir::EntryBinding &concrete, Variant &variant);
-  /// Returns nothing where a pass has changed what the program means, which is reported.
+  /// Returns nothing if a pass has changed the program's meaning, which is reported.
   std::optional<rt::Failure> runOnChip(const Variant &variant, const rt::CallArguments &inputs,
                                        const rt::Binding &binding,
                                        const std::vector<const PtlArray *> &arrays);

@@ -1,5 +1,5 @@
-// Calls an entry without arguments of a caller: it draws small lengths that the entry's
-// requirements allow, and makes up the elements.
+// Calls an entry without arguments from a caller: it draws small lengths that satisfy the entry's
+// requirements, and generates the elements.
 #pragma once
 
 #include "compile/call/compiled_executor.h"
@@ -10,8 +10,8 @@
 
 namespace ptl {
 
-/// Calls one variant of an entry. `words` are the arguments that are known, as `name=value`. False
-/// if no lengths were found with which it can be called.
+/// Calls one variant of an entry. `words` are the known arguments, as `name=value`. Returns false
+/// if no lengths were found that satisfy the requirements.
 bool callDrawn(CompiledExecutor &executor, const CallableDecl &decl, const ManifestVariant &variant,
                const std::map<std::string, int64_t> &tunables, std::vector<std::string> words);
 

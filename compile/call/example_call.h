@@ -1,5 +1,5 @@
-// The call for which the cost of an entry is estimated; only lengths count. They come from the
-// request, from benches in the file, or are assumed, and the call records which.
+// The call for which the cost of an entry is estimated; only lengths matter. They come from the
+// request, from benches in the file, or are assumed, and the call records the origin of each.
 #pragma once
 
 #include "compile/call/assumed_elements.h"
@@ -10,20 +10,21 @@
 
 namespace ptl {
 
-/// A length or a number of one call.
+/// A length or an integer of one call.
 struct ExampleSize {
   std::string name; ///< of the dimension or parameter; `..` for a leading axis
   int64_t value = 0;
   std::string why; ///< `asked for`, `bench "…"`, `assumed`, `default`
 
-  /// Nobody has asked for it, and no bench has it.
+  /// Neither the request nor a bench has it.
   bool isAssumed() const { return why == "assumed" || why == "default"; }
 };
 
 /// Lengths by name: `S`, or `f.S` for the declaration `f` alone.
 using ExampleSizes = std::map<std::string, int64_t>;
 
-/// The sizes that fix static dimensions, which are bound together with everything else in `wanted`.
+/// The sizes that determine static dimensions, which are bound together with everything else in
+/// `wanted`.
 Wanted staticSizes(const CallableDecl &decl, const ExampleSizes &wanted);
 
 /// The arguments of an entry on a chip. Arrays have no data unless it may decide how long the entry
@@ -40,12 +41,12 @@ struct ExampleCall {
   std::map<std::string, int64_t> examples; ///< see `ChipRun`
   int64_t bytes = 0;                       ///< of all arrays
 
-  /// Runs the call; `how` has the other settings.
+  /// Runs the call; `how` has the remaining settings.
   rt::Failure run(ChipRunner &runner, const ChipRun &how) const;
 };
 
 /// The call for which an entry's cost is estimated. `entry` describes the declaration of `bound`.
-/// Returns nothing, and the reason, where a length cannot be computed.
+/// Returns nothing, with the reason, if a length cannot be computed.
 std::optional<ExampleCall> exampleCall(const CheckedProgram &program, const BoundEntry &bound,
                                        const rt::Entry &entry, const ExampleSizes &wanted,
                                        std::string &problem);

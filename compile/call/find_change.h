@@ -1,5 +1,4 @@
-// Runs the program as it is after every pass, to find the first pass that changed what the program
-// means.
+// Runs the program after every pass, to find the first pass that changed its meaning.
 #pragma once
 
 #include "compile/chip/stage_record.h"
@@ -11,7 +10,7 @@
 
 namespace ptl {
 
-/// The arguments of an entry: array parameters and outputs as they are before the call.
+/// The arguments of an entry: the contents of array parameters and outputs before the call.
 struct StageCall {
   std::vector<const PtlArray *> arrays;
   std::vector<PtlScalar> scalars;
@@ -20,13 +19,13 @@ struct StageCall {
 
 /// A stage whose results differ from those of the first stage.
 struct StageDifference {
-  std::string pass; ///< that made the stage
+  std::string pass; ///< the pass that made the stage
   std::string text; ///< `y: element [3] is 256, not 16`
   mlir::ModuleOp module;
 };
 
-/// Runs the stages on copies of the arguments. Stages that nothing can execute (kernels written by
-/// hand at tile level) are left out. `machine` is that of the block level.
+/// Runs the stages on copies of the arguments. Stages that no executor supports (kernels written by
+/// hand at tile level) are skipped. `machine` is that of the block level.
 std::optional<StageDifference> findChange(const StageRecord &record, const Machine *machine,
                                           const StageCall &call);
 

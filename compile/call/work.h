@@ -1,4 +1,5 @@
-// How much a call computes: the formulas of the op records, summed over what runs.
+// The amount of computation of a call: the formulas of the op records, summed over the executed
+// operations.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
@@ -24,7 +25,7 @@ struct Work {
   bool operator==(const Work &) const = default;
 };
 
-/// The known properties of an argument of the function: the extents of an array, the value of an
+/// The known properties of an argument of the function: the extents of an array, or the value of an
 /// integer.
 struct KnownArgument {
   std::vector<int64_t> extents;
@@ -32,14 +33,15 @@ struct KnownArgument {
 };
 
 /// The work of one call of the only function of a tensor-level module with those arguments. Loops,
-/// lengths and branches that depend on the arguments are followed. Returns nothing when the count
-/// depends on data, or when following would take longer than a measurement is worth.
+/// lengths and branches that depend on the arguments are evaluated. Returns nothing if the count
+/// depends on data, or if the evaluation would take longer than a measurement is worth.
 std::optional<Work> countWork(mlir::ModuleOp module, const std::vector<KnownArgument> &arguments);
 
-/// What an operation computes and moves between memory and registers, over all its executions.
+/// What an operation computes and moves between memory and registers, summed over its executions.
 struct OpWork {
   int64_t executions = 0;
-  int64_t operations = 0;    ///< multiply-adds of a product; else what takes as long as an addition
+  /// multiply-adds of a product; otherwise operations as fast as an addition
+  int64_t operations = 0;
   std::vector<int64_t> read; ///< bytes of arrays in memory, by operand
   int64_t written = 0;       ///< bytes
 
@@ -61,11 +63,11 @@ struct WorkByOp {
   std::map<mlir::Operation *, OpWork> ops;       ///< those with any work, and grids
   llvm::DenseMap<mlir::Value, int64_t> memories; ///< bytes of the arrays that are in memory
   std::vector<mlir::Operation *>
-      assumed; ///< branches taken, and loops run once, since data decides
+      assumed; ///< branches taken, and loops run once, because data decide
 };
 
-/// The same by operation, at tile level. Branches that data decides are taken, and `while` loops
-/// run once. Returns nothing where data decides on the rounds of a `for` or on lengths.
+/// The same for each operation, at tile level. Branches that data decide are assumed taken, and
+/// `while` loops run once. Returns nothing if data decide the iterations of a `for`, or lengths.
 std::optional<WorkByOp> countWorkByOp(mlir::ModuleOp module,
                                       const std::vector<KnownArgument> &arguments);
 

@@ -9,16 +9,16 @@
 
 namespace ptl {
 
-/// The extents of an array value as numbers; nothing when one is unknown.
+/// The extents of an array value as numbers; nothing if one is unknown.
 using ExtentsOf = std::function<std::optional<std::vector<int64_t>>(mlir::Type type)>;
 
-/// True if the operation has a record that counts it and computes with floating-point numbers.
+/// Whether the operation has a record with a formula, and computes with floating-point numbers.
 bool countsFlops(mlir::Operation &op);
 
 /// The value of the record's formula. Precondition: `countsFlops(op)`.
 std::optional<int64_t> flopsOf(mlir::Operation &op, const ExtentsOf &extentsOf);
 
-/// True if an element type of an operand or result satisfies `isWanted`.
+/// Whether an element type of an operand or result satisfies `isWanted`.
 bool touchesElement(mlir::Operation &op, llvm::function_ref<bool(mlir::Type)> isWanted);
 
 } // namespace ptl

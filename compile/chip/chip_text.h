@@ -6,8 +6,8 @@
 
 namespace ptl {
 
-/// The kernels of an entry and its host code as one text. The requirements of kernels on their
-/// arguments have to be dropped before.
+/// The kernels of an entry and its host code as one text. Precondition: the requirements of kernels
+/// on their arguments have been removed (`dropRequirements`).
 pto::Emitted cppText(const ChipProgram &program, const Machine &machine,
                      const pto::CppOptions &options = {});
 

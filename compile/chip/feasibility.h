@@ -7,7 +7,7 @@
 
 namespace ptl {
 
-/// Whether a declaration is checked for chips by itself: kernels and programs that can be entries
+/// Whether a declaration is checked for chips on its own: kernels and programs that can be entries
 /// are.
 bool isForChips(const CallableDecl &decl);
 
@@ -18,20 +18,20 @@ std::string chipSymbol(const BoundEntry &entry);
 ChipResult lowerEntry(const CompileContext &context, const BoundEntry &entry,
                       const OnPhase &onPhase = {});
 
-/// The part of the wanted values that code is made for, once for each combination: `C=512,1024` are
-/// two. Lengths of dimensions that are not static are left out, since code is made for all of them.
+/// The combinations of the wanted values for which separate code is made: `C=512,1024` are two.
+/// Lengths of dimensions that are not static are left out, since code is the same for all of them.
 std::vector<Wanted> wantedVariants(const CallableDecl &decl, const Wanted &wanted);
 
-/// Reports what keeps the kernels and programs of the root file from running on the chip, each with
-/// the values that `wanted`, the calls in the file and the defaults give it. Declarations with
-/// errors are left out. False after an error of the compiler itself. `onLowered` gets those that
-/// can run there.
+/// Reports what prevents the kernels and programs of the root file from running on the chip, for
+/// the values that `wanted`, the calls in the file and the defaults give. Declarations with errors
+/// are skipped. Returns false after an internal error of the compiler. `onLowered` is called for
+/// those that can run there.
 using OnLowered = std::function<void(const BoundEntry &entry, const ChipProgram &program)>;
 bool checkForChip(const CheckedProgram &program, const SourceManager &sources,
                   const CompilerOptions &options, const Wanted &wanted, DiagnosticSink &sink,
                   const OnLowered &onLowered = {});
 
-/// Does the same for this processor; `onLowered` gets entries as loops and vectors.
+/// Like `checkForChip`, for this processor; `onLowered` gets entries as loops and vectors.
 using OnBlocks = std::function<void(const BoundEntry &entry, mlir::ModuleOp blocks)>;
 bool checkForCpu(const CheckedProgram &program, const SourceManager &sources,
                  const CompilerOptions &options, const Wanted &wanted, DiagnosticSink &sink,

@@ -1,4 +1,4 @@
-// From tile level to kernels of a chip whose buffers are placed.
+// From tile level to kernels of a chip whose buffers have addresses.
 #pragma once
 
 #include "compile/chip/chip_program.h"
@@ -10,17 +10,17 @@
 
 namespace ptl {
 
-/// What became of an attempt to lower tiles.
+/// The result of an attempt to lower tiles.
 struct LoweredKernels {
-  SearchStep next; ///< `GoOn`: all fit; `Tile`: with the search's tiles they may; or `GiveUp`
-  /// The kernels as they were lowered last; with ledger and statements where all fit.
+  SearchStep next; ///< `GoOn`: all fit; `Tile`: they may with the search's new tiles; or `GiveUp`
+  /// The kernels as they were last lowered, with ledger and statements if all fit.
   ChipProgram program;
 };
 
-/// Lowers kernels as `search` says, and tells it what does not fit, until all fit or it has no other
-/// way for these tiles. `last`: kernels of an earlier attempt, which are taken where they would be
-/// the same. `record` (null: nobody asks) gets what passes make in the last attempt. Nothing after
-/// an error.
+/// Lowers kernels with the options of `search`, and reports to it what does not fit, until all fit
+/// or it has no other way for these tiles. `last`: kernels of an earlier attempt, which are reused
+/// where they would be the same. `record` (may be null) gets the results of passes in the last
+/// attempt. Nothing after an error.
 std::optional<LoweredKernels> lowerKernels(const CompileContext &context, const TileModule &tiles,
                                            ChipSearch &search, block::BlockProgram last,
                                            StageRecord *record);

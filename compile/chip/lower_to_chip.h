@@ -1,4 +1,5 @@
-// From tensor level to the block level of a chip: tiled, lowered, placed, synchronised, judged.
+// From tensor level to the block level of a chip: tiles, lowers, assigns addresses, synchronises,
+// and runs the prover.
 #pragma once
 
 #include "compile/chip/chip_program.h"
@@ -11,18 +12,18 @@
 
 namespace ptl {
 
-/// What a chip gets of an entry, or why it gets nothing. Must not outlive its context.
+/// The code of an entry for a chip, or why there is none. Must not outlive its context.
 struct ChipResult {
   std::optional<ChipProgram> program;  ///< nothing after an error, which is reported
-  std::optional<Overflow> overflow;    ///< what was too small, where that was the error
-  std::unique_ptr<StageRecord> stages; ///< where `CompilerOptions::keepsStages` asks; else null
+  std::optional<Overflow> overflow;    ///< the memory that was too small, if that was the error
+  std::unique_ptr<StageRecord> stages; ///< if `CompilerOptions::keepsStages`; else null
 };
 
-/// Kernels of the block level for the chip of the options, with buffers placed and synchronised, and
-/// judged by the prover: what it refutes is an error, so this gives nothing that the prover refutes.
-/// `onPhase` sees every attempt to tile the entry; the last is the one that was lowered. `inPipes`:
-/// values go between cores through pipes alone, as in kernels by hand, which have no memory beside
-/// their arrays.
+/// Kernels of the block level for the chip of the options, with addresses and synchronisation. They
+/// have passed the prover: what it refutes is an error, so nothing that it refutes is ever
+/// returned. `onPhase` sees every attempt to tile the entry; the last is the one that was lowered.
+/// `inPipes`: values pass between cores only through pipes, as in kernels written by hand, which
+/// have no memory besides their arrays.
 ChipResult lowerToChip(const CompileContext &context, const BuiltEntry &entry,
                        const OnPhase &onPhase = {}, bool inPipes = false);
 

@@ -1,4 +1,4 @@
-// What helps where a memory of a chip is too small: values of tunables, and other numbers in the
+// Suggestions for a chip's memory that is too small: values of tunables, and other numbers in the
 // source. Each is tried, and those that help are suggested.
 #pragma once
 
@@ -9,20 +9,20 @@
 
 namespace ptl {
 
-/// The same program; where something of it is done in parts, it says with which other number
-/// nothing is (`ChipProgram::avoid`, and in the ledger and the statements), if one was found. Looks
-/// for none unless `CompilerOptions::reportsParts`. `binding`: what the entry was built with, here and
-/// below.
+/// Returns the same program. If some statement is executed in parts, the program
+/// (`ChipProgram::avoid`), its ledger and its statements name a number with which none is, if one
+/// was found. The search is made only with `CompilerOptions::reportsParts`. `binding`: the values
+/// that the entry was built with, here and below.
 ChipProgram withWhatAvoidsParts(const CompileContext &context, const ir::EntryBinding &binding,
                                 ChipProgram program);
 
-/// Warns of statements that are done in parts, once for each kernel, by the one with most parts:
-/// they have one cause. Tiles of whole arrays are the compiler's own, and nobody can choose them.
-/// Does nothing unless `CompilerOptions::reportsParts`.
+/// Warns of statements that are executed in parts, once for each kernel, at the one with most
+/// parts, because they have one cause. Tiles of whole arrays are exempt: the compiler chose them,
+/// and the author cannot. Does nothing unless `CompilerOptions::reportsParts`.
 void warnOfParts(const CompileContext &context, const ChipProgram &program);
 
-/// Reports that a memory is too small, with what the author can do. Gives `found` back with what
-/// was tried in vain.
+/// Reports that a memory is too small, with what the author can do. Returns `found`, with what was
+/// tried without success added.
 Overflow refuse(const CompileContext &context, const ir::EntryBinding &binding, Overflow found);
 
 } // namespace ptl

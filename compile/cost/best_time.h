@@ -1,4 +1,4 @@
-// The time of the fastest of a few rounds of work on all threads.
+// Measures the time of work on all threads, as the fastest of several rounds.
 #pragma once
 
 #include "runtime/schedule/pool.h"
@@ -8,8 +8,9 @@
 
 namespace ptl {
 
-/// Seconds that `body` takes over `count` pieces on all threads of the runtime's pool. Whatever else runs only makes a round slower, so
-/// the fastest of at least five counts; rounds go on for 30 ms, so that what else runs leaves one of them alone.
+/// The seconds that `body` takes over `count` pieces on all threads of the runtime's pool. Other
+/// load only makes a round slower, so the fastest round counts. At least five rounds are run, and
+/// for at least 30 ms, so that other load leaves one of them undisturbed.
 inline double bestTime(rt::ThreadPool::Body body, void *closure, int64_t count) {
   using Clock = std::chrono::steady_clock;
   constexpr int kRounds = 5;

@@ -1,5 +1,5 @@
-// Measures the peak rates of this machine: benchmarks compare their numbers with them, and the least
-// times of programs on this processor are computed from them.
+// Measures the peak rates of this machine. Benchmarks relate their results to them, and the lower
+// bounds of times on this processor are computed from them.
 #pragma once
 
 #include "codegen/cpu/native.h"
@@ -10,9 +10,9 @@ namespace ptl {
 
 /// Rates per second, of all threads of the runtime's pool together; 0 if one could not be measured.
 struct MachinePeaks {
-  double bytes = 0;      ///< read and written by a copy between arrays larger than most caches
-  double readBytes = 0;  ///< read from an array as large
-  double cacheBytes = 0; ///< as `bytes`, between arrays that the last-level cache holds
+  double bytes = 0;      ///< read and written by a copy between arrays that exceed most caches
+  double readBytes = 0;  ///< read from an array of that size
+  double cacheBytes = 0; ///< like `bytes`, between arrays that fit the last-level cache
   double cacheReadBytes = 0;
   double flops = 0;       ///< `f32` multiply-adds that stay in registers; each counts twice
   double doubleFlops = 0; ///< likewise of `f64`
@@ -26,7 +26,7 @@ struct MachinePeaks {
 /// Measures the rates, which takes some hundred milliseconds each time.
 MachinePeaks measurePeaks(const cpu::Processor &processor);
 
-/// Those of the processor that this process runs on, measured when they are first asked for.
+/// The rates of the processor that this process runs on; measured at the first call.
 const MachinePeaks &hostPeaks();
 
 /// `this machine: 18.2 GB/s of memory, …`; empty if they could not be measured.

@@ -1,4 +1,4 @@
-// Measures how fast registers of matrices (AMX) multiply.
+// Measures the peak rate of matrix registers (AMX).
 #pragma once
 
 #include "codegen/cpu/native.h"
@@ -7,14 +7,15 @@
 
 namespace ptl {
 
-/// What such an instruction multiplies.
+/// The operands of a matrix instruction.
 enum class MatrixProduct : uint8_t { Bytes, Bf16, F16 };
 
-/// `void multiply()`: products of registers in a loop, as many at a time as blocks of products have.
+/// A module with `void multiply()`: products of matrix registers in a loop, with as many
+/// accumulators as blocks of products have.
 std::unique_ptr<llvm::Module> matrixLoop(llvm::LLVMContext &context, MatrixProduct product);
 
-/// Multiply-adds per second of all threads, each of which counts twice; 0 where the processor lacks the instruction or the system does
-/// not let this process use it.
+/// Operations per second of all threads, where a multiply-add counts as two; 0 if the processor
+/// lacks the instruction or the system does not let this process use it.
 double matrixRate(const cpu::Processor &processor, MatrixProduct product);
 
 } // namespace ptl

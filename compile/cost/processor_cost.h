@@ -1,5 +1,6 @@
-// The least time that an entry takes on this processor, by the places of its source: what it
-// computes and moves, counted for given lengths, over the rates of the machine. Nothing is run.
+// A lower bound of the time that an entry takes on this processor, for each place of its source:
+// what it computes and moves, counted for given lengths, divided by the peak rates of the machine.
+// Nothing is run.
 #pragma once
 
 #include "compile/compiler_options.h"
@@ -16,11 +17,11 @@ struct ProcessorQuestion {
   ExampleSizes sizes;
 };
 
-/// A statement takes at least as long as its arithmetic does, and as moving the arrays in memory
-/// that it reads and writes: each element once for each time that its grid runs. Where all arrays
-/// of the call together take less than half of the last-level cache, they are taken to be there.
-/// What is fused is no array. The time of the whole is that of its statements one after another.
-/// `Cost::storage` is left as it is.
+/// A statement takes at least the time of its arithmetic, and the time to move the arrays in memory
+/// that it accesses: each element once for each run of its grid. If all arrays of the call together
+/// take less than half of the last-level cache, they are assumed to be cached. A fused intermediate
+/// is not an array in memory. The time of the whole is the sum over its statements. `Cost::storage`
+/// is not changed.
 Cost processorCost(const ProcessorQuestion &question, const MachinePeaks &peaks);
 
 } // namespace ptl

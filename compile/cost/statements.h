@@ -1,4 +1,4 @@
-// Lists the statements of a declaration that views describe one by one.
+// Lists the statements of a declaration that views describe individually.
 #pragma once
 
 #include "frontend/sema/checked_tree.h"
@@ -12,7 +12,7 @@ namespace ptl {
 struct StatementPlace {
   Span span;
   std::string_view kind;      ///< `loop`, `branch`, `section`, `statement`
-  bool isLeaf = false;        ///< holds no other statement
+  bool isLeaf = false;        ///< contains no other statement
   const Stmt *stmt = nullptr; ///< null for the value of a block
 };
 

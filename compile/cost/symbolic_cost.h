@@ -1,4 +1,4 @@
-// Computes formulas over sizes: the rounds of loops, and from these the time.
+// Formulas over sizes: the iterations of loops, and the times that follow from them.
 #pragma once
 
 #include "compile/call/example_call.h"
@@ -12,34 +12,34 @@ namespace ptl {
 
 /// A number that depends on sizes.
 struct Formula {
-  std::string text;             ///< in the language: `H*cdiv(S, BQ)`; empty: none is known
-  std::optional<int64_t> value; ///< at the sizes of the example
+  std::string text;             ///< in PTL syntax: `H*cdiv(S, BQ)`; empty if unknown
+  std::optional<int64_t> value; ///< at the sizes of the example call
 };
 
 /// The values of the symbols of dimensions: sizes of the example, tunables, statics.
 DimLookup valuesOf(const CheckedProgram &program, const ir::EntryBinding &binding,
                    const std::vector<ExampleSize> &sizes);
 
-/// The number of times that the body of a loop runs; nothing where it depends on data or on outer
-/// loops. `stmt` is a `for` or `parallel`.
+/// The number of iterations of a loop; nothing if it depends on data or on outer loops. `stmt` is a
+/// `for` or `parallel`.
 Formula roundsOf(const Stmt &stmt, DimContext &dims, const DimLookup &values);
 
 struct TimedLoop {
   Span span;
-  double us = 0; ///< of the critical path, all rounds
+  double us = 0; ///< on the critical path, all iterations
   bool isGrid = false;
   Formula rounds;
-  double pace = 0; ///< us of a round once pipes have fallen into step; 0: not known
+  double pace = 0; ///< us of an iteration once the pipes are in a steady state; 0: unknown
 };
 
 /// The time of a kernel in microseconds as a formula of its sizes: `5.2 + cdiv(H*cdiv(S, BQ), 24) *
-/// (1.1 + cdiv(T, BK) * (0.84))`. It has the time beside the grid, and then the turns of the
-/// busiest core with the rounds of the loops in each. Where the pace of a loop is known, the time
-/// in which its pipes fill counts once each time that the loop is entered, otherwise in each round.
-/// The formula is exact at the sizes that the times were found for, and good beyond them as long as
-/// the same resource is the limit. `loops` has the kernel's loops, outer before inner; `blocks` is
-/// the number of cores that share the grid. Empty where the kernel is no single grid, or where
-/// loops depend on data.
+/// (1.1 + cdiv(T, BK) * (0.84))`. Its terms are the time outside the grid, and the turns of the
+/// busiest core with the iterations of the loops in each turn. If the steady-state pace of a loop
+/// is known, the time to fill its pipes counts once per execution of the loop, otherwise in each
+/// iteration. The formula is exact at the sizes for which the times were measured, and a good
+/// estimate elsewhere as long as the same resource is the limit. `loops` has the kernel's loops,
+/// outer before inner; `blocks` is the number of cores that share the grid. Empty if the kernel is
+/// not a single grid, or loops depend on data.
 std::string timeFormula(double us, const std::vector<TimedLoop> &loops, int64_t blocks);
 
 } // namespace ptl

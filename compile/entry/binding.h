@@ -1,5 +1,5 @@
-// Makes a generic declaration concrete for a preview: element types, the rank of `..`, values of
-// `static` dimensions and tunables. Values that are not given get defaults, which are reported.
+// Makes a generic declaration concrete for a preview: chooses element types, the rank of `..`, and
+// values of `static` dimensions and tunables. Missing values get defaults, which are reported.
 #pragma once
 
 #include "frontend/sema/checked_tree.h"
@@ -11,12 +11,12 @@
 
 namespace ptl {
 
-/// Values by name: `T` → `f16`, `C` → `512`, `..` → `2`, `ROWS` → `16`; `f.C` is for the
-/// declaration `f` alone.
+/// Values by name: `T` → `f16`, `C` → `512`, `..` → `2`, `ROWS` → `16`; `f.C` applies to the
+/// declaration `f` only.
 using Wanted = std::map<std::string, std::string>;
 
-/// The part of a request that is about one declaration: `f.C` is the `C` of `f`, and takes
-/// precedence over `C` alone.
+/// The part of a request that concerns one declaration: `f.C` is the `C` of `f`, and takes
+/// precedence over plain `C`.
 Wanted wantedBy(const CallableDecl &decl, const Wanted &wanted);
 
 struct Choice {
@@ -37,20 +37,21 @@ struct CallSite {
   const CallableDecl *caller = nullptr;
   const CallExpr *expr = nullptr;
 };
-/// The calls of a declaration. Those of benches come first, because their sizes are the ones that
-/// matter, then those of tests.
+/// The calls of a declaration. Those of benches come first, because their sizes are the relevant
+/// ones, then those of tests.
 std::vector<CallSite> callsOf(const CheckedProgram &program, const CallableDecl &callee);
-/// A caller in messages that say where a value comes from: `bench "…"`, ``the call in `f` ``.
+/// A caller as messages name it, when they say where a value comes from: `bench "…"`, ``the call in
+/// `f` ``.
 std::string describeCaller(const CallableDecl &caller);
 
-/// Says why a parameter cannot have the element type of this name; empty if it can.
+/// Why a parameter cannot have the element type of this name; empty if it can.
 std::string elementProblem(const TypeParam &param, const std::string &name);
-/// The element type that is used if none is named: the first of the usual ones that the parameter
-/// may have.
+/// The element type that is used if none is given: the first of the common ones that the parameter
+/// accepts.
 ElemKind usualElement(const TypeParam &param);
 
-/// The entries that a preview of `decl` compiles: itself, or the callees of a test, property or
-/// bench. If something does not fit, `problem` describes it and the result is empty.
+/// The entries that a preview of `decl` compiles: the declaration itself, or the callees of a test,
+/// property or bench. If the values do not fit, `problem` says why and the result is empty.
 std::vector<BoundEntry> bindEntries(const CheckedProgram &program, const CallableDecl &decl,
                                     const Wanted &wanted, std::string &problem);
 

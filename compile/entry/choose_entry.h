@@ -1,4 +1,4 @@
-// Which declaration of a file a call means.
+// Finds the declaration of a file that a caller refers to.
 #pragma once
 
 #include "frontend/sema/checked_tree.h"
@@ -11,7 +11,7 @@ namespace ptl {
 /// Whether a declaration is a `fn`, `kernel` or `program`, and so can be an entry.
 bool isCallable(const CallableDecl &decl);
 
-/// The names of declarations, as a message lists them; "nothing" if there are none.
+/// The names of declarations as a list for a message; "nothing" if there are none.
 std::string listedNames(const std::vector<const CallableDecl *> &decls);
 
 struct EntryChoice {
@@ -19,10 +19,10 @@ struct EntryChoice {
   std::string problem; ///< why there is none
 };
 
-/// The callable declaration that `name` says, or, where that is empty, the only one that could be meant: the one
-/// kernel or program that is exported, else the only one there is. `option` is how a caller says a name, for
-/// messages. Declarations that `accepts` refuses do not count. Whether it can be called from outside is
-/// `entryProblem`.
+/// The callable declaration named `name`. If the name is empty, the only candidate: the one
+/// exported kernel or program, otherwise the only callable there is. `option` is how a caller gives
+/// a name, for messages. Only declarations that `accepts` admits are candidates. `entryProblem`
+/// says whether it can be called from outside.
 EntryChoice chooseEntry(const CheckedProgram &program, std::string_view name,
                         const std::string &option,
                         const std::function<bool(const CallableDecl &)> &accepts = isCallable);

@@ -11,12 +11,12 @@
 
 namespace ptl {
 
-/// One compiled form of an entry and what it was specialised for.
+/// One compiled variant of an entry, and its specialisation.
 struct ManifestVariant {
   std::string symbol;
   std::map<std::string, int64_t> statics;
   std::vector<ElemKind> elems; ///< one per type parameter
-  uint32_t leading = 0;        ///< axes that `..` stands for
+  uint32_t leading = 0;        ///< number of axes of `..`
 };
 
 struct ManifestEntry {
@@ -24,10 +24,11 @@ struct ManifestEntry {
   std::vector<ManifestVariant> variants;
 };
 
-/// Why a declaration cannot be called from outside (structs in its signature, …); empty if it can.
+/// Why a declaration cannot be called from outside (for instance structs in its signature); empty
+/// if it can.
 std::string entryProblem(const CallableDecl &decl);
 
-/// The JSON text. Every entry must be callable from outside.
+/// The JSON text. Precondition: every entry can be called from outside (`entryProblem`).
 std::string emitManifest(const CheckedProgram &program, const SourceManager &sources,
                          const std::vector<ManifestEntry> &entries, bool unchecked);
 

@@ -1,4 +1,5 @@
-// Places boxes in rows, so that lines between them go downwards and cross little. Standard library only.
+// Lays out boxes in rows, so that edges go downwards with few crossings. Uses only the standard
+// library.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +33,8 @@ struct LayeredLayout {
   double width = 0, height = 0;
 };
 
-/// Boxes in rows: each stands below all that lead to it. A line that closes a circle goes upwards. Lines
-/// that pass rows go around their boxes. The same input gives the same layout.
+/// Lays out boxes in rows: each is below all its predecessors. An edge that closes a cycle goes
+/// upwards. Edges that pass rows go around their boxes. The layout is deterministic.
 LayeredLayout layeredLayout(std::vector<LaidBox> boxes,
                             const std::vector<std::pair<size_t, size_t>> &lines, Gaps gaps);
 

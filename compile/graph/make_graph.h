@@ -1,4 +1,4 @@
-// The graph of an entry, with its cost.
+// Makes the graph of an entry, with its cost.
 #pragma once
 
 #include "compile/compile_context.h"
@@ -11,12 +11,12 @@ namespace ptl {
 struct GraphQuestion {
   const CompileContext &context;
   const BoundEntry &entry;
-  std::string symbol;        ///< of its function, from which kernels have their names
-  const MachineCosts *costs; ///< of the context's chip; null: its times are not known
+  std::string symbol;        ///< of its function, from which kernels' names are derived
+  const MachineCosts *costs; ///< of the context's chip; null: times are unknown
   ExampleSizes sizes;
 };
 
-/// Compiles the entry as far as the graph needs it. Nothing after an error, which is reported.
+/// Compiles the entry as far as the graph needs. Nothing after an error, which is reported.
 std::optional<ProgramGraph> makeGraph(const GraphQuestion &question);
 
 } // namespace ptl

@@ -1,5 +1,6 @@
-// The graph of an entry: the operations of its tensor level, the tasks that they were fused into, and the arrays that go from task to
-// task. What was fused is read from the code at tile level, so the graph shows what the compiler did, not what it meant to do.
+// The graph of an entry: the operations of its tensor level, the tasks that they were fused into,
+// and the arrays between tasks. The fusion is read from the code at tile level, so the graph shows
+// what the compiler really did.
 #pragma once
 
 #include "compile/cost/cost.h"
@@ -17,37 +18,37 @@
 
 namespace ptl {
 
-/// An array in memory: an argument, or what one task leaves for others.
+/// An array in memory: an argument, or the result of a task that others read.
 struct GraphArray {
   enum class Kind : uint8_t { Input, Output, Intermediate };
   Kind kind = Kind::Intermediate;
-  std::string name;   ///< in the source; of what has none, the text that computes it
+  std::string name;   ///< in the source; without one, the text that computes it
   std::string type;   ///< `f32[B, 64]`
-  int64_t factor = 0; ///< bytes: this times the lengths
+  int64_t factor = 0; ///< bytes divided by the product of the lengths
   std::vector<std::string> lengths;
-  std::optional<int64_t> bytes; ///< where the lengths are known
+  std::optional<int64_t> bytes; ///< if the lengths are known
   std::vector<Span> spans;      ///< innermost first
 };
 
 /// An operation of the tensor level, or of a tile in a grid that was written by hand.
 struct GraphOp {
   std::string name, op, type;  ///< `gate`, `matmul`, `f32[B, F]`; the name may be empty
-  std::vector<uint32_t> tasks; ///< that compute it: one, or several that compute it each for itself
+  std::vector<uint32_t> tasks; ///< that compute it: one, or several that each recompute it
   std::vector<uint32_t> operands;
   std::vector<Span> spans;
 };
 
-/// What runs as a whole: a grid (on chips a kernel), or an operation of the host.
+/// A unit of execution: a grid (on chips a kernel), or an operation of the host.
 struct GraphTask {
   std::string name;   ///< what it computes: `gate, up`
   std::string kernel; ///< its name on a chip; else empty
-  std::string task;   ///< the `task` block of the source that it is of; else empty
+  std::string task;   ///< the `task` block of the source that contains it; else empty
   std::string tile;   ///< what a step of the grid computes: `bf16[64, 128]`; else empty
   bool isGrid = false;
   std::vector<uint32_t> reads, writes; ///< arrays
   std::vector<Span> spans;
   std::optional<double> us; ///< of all its runs
-  uint64_t runs = 0;        ///< 0: not known
+  uint64_t runs = 0;        ///< number of executions; 0: unknown
 };
 
 struct ProgramGraph {
@@ -56,13 +57,13 @@ struct ProgramGraph {
   std::vector<GraphArray> arrays;
   std::vector<GraphOp> ops;
   std::vector<GraphTask> tasks;
-  std::vector<ExampleSize> sizes; ///< that bytes and times are for
+  std::vector<ExampleSize> sizes; ///< for which bytes and times are given
   std::optional<double> us;
-  bool isLeast = false; ///< times are what it takes at least
+  bool isLeast = false; ///< times are lower bounds
   std::string bound;
 };
 
-/// Watches an entry on its way to tile level (`OnPhase`), and keeps its last attempt.
+/// Observes the compilation of an entry to tile level (`OnPhase`), and keeps its last attempt.
 class GraphRecorder {
 public:
   GraphRecorder(const SourceManager &sources, const ir::EntryBinding &binding, std::string target);

@@ -1,4 +1,4 @@
-// What tests executed, of all files of a run, as the document of docs/schemas/coverage.json.
+// The coverage of tests over all files of a run, as the document of docs/schemas/coverage.json.
 #pragma once
 
 #include "codegen/reference/coverage.h"
@@ -7,15 +7,16 @@
 
 namespace ptl {
 
-/// Files that several programs import are one file here, with the counts of all.
+/// A file that several programs import is listed once, with the counts of all.
 class CoverageReport {
 public:
-  /// Files of the library (`library` is its folder) are left out unless they are tested themselves.
+  /// Files of the library (in the folder `library`) are left out unless they are tested themselves.
   void add(const SourceManager &sources, const CheckedProgram &program,
            const reference::Coverage &coverage, const std::string &library);
 
   nlohmann::json document() const;
-  /// For people: how much of each file, with which extents, and the places that nothing reached.
+  /// A text for people: the coverage of each file, the extents of calls, and the places that were
+  /// never reached.
   std::string text() const;
 
 private:

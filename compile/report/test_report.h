@@ -1,4 +1,4 @@
-// How tests ended, as the document of docs/schemas/test.json.
+// The results of tests, as the document of docs/schemas/test.json.
 #pragma once
 
 #include "codegen/reference/test_runner.h"
@@ -14,7 +14,7 @@ struct TestReport {
 };
 
 nlohmann::json testJson(const SourceManager &sources, const TestReport &report);
-/// Of several: `{"version": 1, "passed", "failed", "blocks": […]}`.
+/// The document of several blocks: `{"version": 1, "passed", "failed", "blocks": […]}`.
 nlohmann::json testDocument(const SourceManager &sources, const std::vector<TestReport> &reports);
 
 } // namespace ptl

@@ -15,7 +15,8 @@
 
 namespace ptl {
 
-/// A decision of the host code that depends on data that the caller did not give.
+/// A decision of the host code that depends on data that the caller did not give, so it was
+/// assumed.
 struct AssumedDecision {
   std::string place; ///< `FILE:LINE` in the program
   std::string text;  ///< `the loop runs once`
@@ -25,25 +26,25 @@ struct AssumedDecision {
 /// The settings of a run on the simulated chip.
 struct ChipRun {
   rt::sim::Options options;
-  int64_t groups = 0;              ///< core groups; 0: as many as the chip has for a kernel
-  rt::sim::Timer *timer = nullptr; ///< keeps the time; null: there is none
-  bool values = true;              ///< false: only times are wanted
-  std::vector<const void *> known; ///< the data of arrays that have values all the same
-  /// Values for integers that come from data that the caller did not give, by the names of their
+  int64_t groups = 0;              ///< core groups; 0: all that the chip has for a kernel
+  rt::sim::Timer *timer = nullptr; ///< computes times; null: only values are computed
+  bool values = true;              ///< false: only times are computed
+  std::vector<const void *> known; ///< the data of arrays that have values even then
+  /// Values for integers that depend on data that the caller did not give, by the names of their
   /// `let`s.
   std::map<std::string, int64_t> examples;
-  /// For runs that only compute times, by number: the scalars that the caller did not give. Kernels
-  /// see 1 for them.
+  /// For runs that only compute times: by number, whether the caller did not give the scalar.
+  /// Kernels see the value 1 for these.
   std::vector<bool> assumedScalars;
-  /// For runs that only compute times, what happens where missing data decides: branches are taken,
-  /// `while` loops run once, or end where the data first decides, and each such decision is
-  /// recorded here. With null such a program stops.
+  /// For runs that only compute times: records the decisions that depend on missing data. Branches
+  /// are assumed taken, and `while` loops run once, or end where their condition first depends on
+  /// data. With null such a program stops.
   std::vector<AssumedDecision> *decisions = nullptr;
 };
 
 class ChipRunner {
 public:
-  /// Returns null, and the reason in `error`, for kernels that the simulator cannot run.
+  /// Returns null, with the reason in `error`, for kernels that the simulator cannot run.
   static std::unique_ptr<ChipRunner> create(ChipProgram program, const Machine &machine,
                                             std::string &error);
 
@@ -62,7 +63,7 @@ private:
   ChipProgram program_;
   Machine machine_;
   std::vector<rt::sim::Kernel> kernels_;
-  std::set<std::string> ownKernels_; ///< names of those that no author wrote by hand
+  std::set<std::string> ownKernels_; ///< names of kernels that the compiler generated
 };
 
 } // namespace ptl

@@ -1,4 +1,4 @@
-// Finds the places and names in the source that belong to operations of a chip's host program.
+// Finds the source locations and names of operations of a chip's host program.
 #pragma once
 
 #include "mlir/IR/Location.h"
@@ -8,8 +8,8 @@
 
 namespace ptl {
 
-/// The place in the program itself of an operation, which may come from something that the program
-/// calls.
+/// The location of an operation in the program itself, if the operation comes from something that
+/// the program calls.
 mlir::Location placeInProgram(mlir::Location location);
 
 /// The name of an array's parameter, output or `let`; empty if it has none.

@@ -1,5 +1,5 @@
-// Computes the array regions that a launch touches, by which launches are ordered: the boxes of its
-// grid, with the numbers that its arguments have.
+// Computes the array regions that a launch accesses, by which launches are ordered: the boxes of
+// its grid for the values of its arguments.
 #pragma once
 
 #include "compile/simulate/host_values.h"
@@ -17,12 +17,12 @@ struct LaunchArgument {
   std::optional<int64_t> number; ///< of scalars that are positions
   bool isArray = false;
   uint32_t array = 0;
-  bool writes = false; ///< the kernel writes it, and perhaps reads it
-  bool isWhole = true; ///< boxes of the grid say nothing: it is described otherwise there
+  bool writes = false; ///< the kernel writes it, and may read it too
+  bool isWhole = true; ///< the boxes of the grid do not describe it, so it counts as a whole
 };
 
-/// The accesses of a launch. `grid` is the function of `block::BlockProgram::grids` that the kernel
-/// was made of.
+/// The accesses of a launch. `grid` is the function of `block::BlockProgram::grids` from which the
+/// kernel was made.
 std::vector<rt::sim::ArrayAccess> accessesOfLaunch(mlir::func::FuncOp grid,
                                                    llvm::ArrayRef<LaunchArgument> arguments);
 

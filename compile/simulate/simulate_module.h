@@ -1,4 +1,4 @@
-// Runs kernels that were written at block level on a simulated chip in time.
+// Simulates kernels written at block level on a chip, with their timing.
 #pragma once
 
 #include "machines/costs.h"
@@ -16,9 +16,8 @@ struct BlockSimulation {
   const MachineCosts &costs;
   bool warm = false;
 };
-/// Times the kernel of that name (empty: the only one) of a module of the block level, on all core
-/// groups of the machine. `words` give its scalars, by name. Returns a message if something is
-/// wrong, or an empty string.
+/// Times the kernel of that name (empty: the only one) of a block-level module on all core groups
+/// of the machine. `words` give its scalars by name. Returns an error message, or an empty string.
 std::string simulateBlockModule(std::string_view text, const std::string &path,
                                 const std::string &kernel, const std::vector<std::string> &words,
                                 const BlockSimulation &how, rt::sim::Report &report);

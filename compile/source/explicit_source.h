@@ -1,5 +1,5 @@
-// Writes what the compiler infers about an entry as PTL source that it accepts, for `ptlc lower`
-// and for the language server's "make explicit".
+// Prints an entry, with everything that the compiler inferred, as PTL source that the compiler
+// accepts, for `ptlc lower` and for the language server's "make explicit".
 #pragma once
 
 #include "compile/compile_context.h"
@@ -10,16 +10,16 @@
 
 namespace ptl {
 
-/// The level to write: loops over tiles, or buffers, events and instructions of a chip.
+/// The level to print: loops over tiles, or buffers, events and instructions of a chip.
 enum class ExplicitLevel : uint8_t { Tile, Manual };
 
 struct ExplicitText {
   std::string text;
-  /// For each line the places in the source that it came from, innermost first.
+  /// For each line the source locations that it came from, innermost first.
   std::vector<std::vector<Span>> origins;
 };
 
-/// The declarations that stand for one entry at that level, formatted. Nothing after an error.
+/// The declarations that replace one entry at that level, formatted. Nothing after an error.
 /// `Manual` needs a chip in the context's options.
 std::optional<ExplicitText> explicitSource(const CompileContext &context,
                                            const ir::EntryBinding &binding, const std::string &name,

@@ -1,4 +1,4 @@
-// Puts the comments of a source into the text that is written for it.
+// Carries the comments of a source over to the text that is generated for it.
 #pragma once
 
 #include "codegen/source/origins.h"
@@ -6,9 +6,9 @@
 
 namespace ptl {
 
-/// Puts the comments in the body of the entry, and in the bodies of what it calls in the same file,
-/// before or behind the first line that came from the statement to which they belong; they keep
-/// their order. None is lost: where a statement has left no line, its comments move to the next
+/// Inserts the comments in the body of the entry, and in the bodies of what it calls in the same
+/// file, before or after the first line that came from the statement to which they belong; their
+/// order is kept. None is lost: if a statement has left no line, its comments move to the next
 /// statement that has one. The locations of lines are source ranges. `name` is the name of the
 /// entry in the text.
 void keepComments(const CheckedProgram &program, const CallableDecl &entry, const std::string &name,

@@ -56,7 +56,7 @@ private:
   const Cost &cost_;
   EditTrials trials_;
   std::vector<SourceNumber> numbers_;
-  std::vector<std::map<int64_t, double>> times_; ///< of each number: the least by value
+  std::vector<std::map<int64_t, double>> times_; ///< per number: the least time by value
   std::vector<CostAdvice> found_;
 };
 
@@ -65,7 +65,7 @@ private:
 void Adviser::add(AdviceKind kind, std::string text, Span span, std::vector<TextEdit> edits,
                   double us) {
   CostAdvice advice{adviceInfo(kind).id, std::move(text), span, us, std::move(edits)};
-  // Of several forms of one change the fastest is told.
+  // Of several forms of one change only the fastest is reported.
   auto same = std::find_if(found_.begin(), found_.end(), [&](const CostAdvice &each) {
     return each.text == advice.text || (each.kind == advice.kind && each.span == advice.span);
   });
@@ -109,7 +109,7 @@ std::optional<double> Adviser::timeAt(const Point &point) {
   double us = trial ? trial->us : cost_.us;
   for (size_t i = 0; i < point.size(); ++i) {
     double &least = times_[i].try_emplace(numbers_[i].values[point[i]], us).first->second;
-    // For each value of one number the best of all combinations is shown.
+    // For each value of one number the best of all combinations is reported.
     least = std::min(least, us);
   }
   return us;
@@ -126,15 +126,16 @@ std::vector<NumberTimes> Adviser::tried() const {
   return all;
 }
 
-/// The best point that a descent from the present one finds, if it is worth it.
+/// The best point that a descent from the present one finds, if it saves enough to be reported.
 std::optional<Adviser::Point> Adviser::search(bool depthsOnly) {
   std::vector<TuneAxis> axes;
   for (const SourceNumber &number : numbers_)
     if (depthsOnly && !number.isDepth)
-      // A number that is not searched is an axis of one value.
+      // A number that is not searched is an axis with a single value.
       axes.push_back({"", {number.values[number.start]}, 0});
     else
       axes.push_back({"", number.values, number.start});
+  // The search sees such an axis at place 0; its real place is that of the present value.
   auto real = [&](TunePoint point) {
     for (size_t i = 0; i < point.size(); ++i)
       if (depthsOnly && !numbers_[i].isDepth)
@@ -157,7 +158,8 @@ std::optional<Adviser::Point> Adviser::search(bool depthsOnly) {
   return real(result.tries[*result.best].point);
 }
 
-/// Takes back what saves less than a hundredth: the smallest change is told.
+/// Takes back every change that saves less than a hundredth, so that the smallest change is
+/// reported.
 void Adviser::simplify(Point &point) {
   for (size_t i = 0; i < point.size(); ++i) {
     Point without = point;
@@ -175,6 +177,7 @@ AdviceKind Adviser::kindOf(const Point &point) {
     if (before == after)
       continue;
     isDepth &= numbers_[i].isDepth;
+    // A size that moves only to the next multiple of 16 counts as an alignment.
     isAlignment &=
         before % 16 != 0 && after % 16 == 0 && after < before + 16 && after > before - 16;
   }
@@ -185,8 +188,9 @@ AdviceKind Adviser::kindOf(const Point &point) {
                                                  : AdviceKind::Tiles;
 }
 
-/// The values of tunables are declared to change no result, and a depth changes none. A size of tiles
-/// that is written in the text may be part of what is computed, as where blocks share a scale.
+/// Whether the change leaves the results as they are. Tunables are declared to change no result,
+/// and neither does a pipeline depth. A tile size in the text may be part of what is computed, for
+/// instance where the elements of a tile share a scale.
 bool Adviser::keepsMeaning(const Point &point) {
   bool isWritten = false;
   for (size_t i = 0; i < point.size(); ++i)
@@ -194,12 +198,12 @@ bool Adviser::keepsMeaning(const Point &point) {
   return !isWritten || trials_.computesTheSame(editsAt(point));
 }
 
-/// Sizes that are part of what is computed stay.
+/// Drops the sizes on which results depend.
 void Adviser::keepMeaningful() {
   std::vector<SourceNumber> all = std::move(numbers_);
   numbers_.clear();
   for (SourceNumber &number : all) {
-    // Any other size shows whether results depend on it.
+    // Any other size shows whether the results depend on it.
     int64_t other = number.values[number.start] == 16 ? 32 : 16;
     std::vector<TextEdit> edits = number.edits(other);
     if (!number.isWritten || !trials_.checks(edits) || trials_.computesTheSame(edits))
@@ -214,7 +218,7 @@ void Adviser::adviseNumbers() {
     return;
   keepMeaningful();
   times_.resize(numbers_.size());
-  // A change of depths alone is easier to accept, so it is told beside a better one of sizes.
+  // A change of depths alone is easier to accept, so it is reported beside a better one of sizes.
   for (bool depthsOnly : {false, true}) {
     std::optional<Point> best = search(depthsOnly);
     if (!best)
@@ -238,7 +242,7 @@ void Adviser::adviseMoves(const std::vector<SourceMove> &moves) {
     const EditTrial *trial = trials_.tried(move.edits);
     if (!trial || !isWorth(move.kind, trial->us))
       continue;
-    // Running both forms takes longest, so it comes last.
+    // The comparison runs both forms, which takes longest, so it is made last.
     if (!adviceInfo(move.kind).runs || trials_.computesTheSame(move.edits))
       add(move.kind, move.text, move.span, move.edits, trial->us);
   }
@@ -254,11 +258,12 @@ void advise(Cost &cost, const CostQuestion &question, const CompilerOptions &opt
             const AdviceLimits &limits) {
   const CallableDecl &decl = *question.bound.binding.decl;
   bool isOwn = decl.module == question.program.modules.front().get();
-  // Only the user's own file is edited, and only tile-level code.
+  // Only a file of the user is edited, and only tile-level code: block-level code chooses its own
+  // sizes.
   if (!cost.unknown.empty() || !isOwn || decl.isBlockLevel || !options.recheck || !options.chip)
     return;
   Adviser adviser(question, options, cost, limits);
-  // What is tried fast and often helps comes first.
+  // The moves that are quick to try and often help come first, in case the limits end the search.
   adviser.adviseMoves(orderMoves(question));
   adviser.adviseMoves(hoistMoves(question));
   adviser.adviseMoves(operandMoves(question));

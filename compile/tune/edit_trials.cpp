@@ -14,7 +14,7 @@ EditTrials::EditTrials(const CostQuestion &question, const CompilerOptions &opti
                        const AdviceLimits &limits)
     : question_(question), options_(options), limits_(limits),
       root_(question.program.modules.front()->file) {
-  // A trial reports nothing to anyone, so all that serves reports is off.
+  // A trial reports nothing to anyone, so everything that serves reports is switched off.
   options_.triesHelps = false;
   options_.reportsParts = false;
   options_.keepsStages = false;
@@ -35,12 +35,13 @@ std::string EditTrials::edited(const std::vector<TextEdit> &edits) const {
       .text;
 }
 
-/// Whether a `where` over tunables excludes the values that a declaration has. What cannot be computed
-/// here excludes nothing.
+/// Whether a `where` over tunables excludes the values that a declaration has. A condition that
+/// cannot be evaluated here excludes nothing.
 static bool isExcluded(const CheckedProgram &program, const CallableDecl &decl,
                        const ir::EntryBinding &binding, const std::string &machine) {
   auto valueOf = [&](const Tunable &tunable) {
     auto given = binding.tunables.find(tunable.local->name);
+    // Only the entry's own tunables have bound values; a callee takes those of its schedule.
     bool isGiven = binding.decl->name == decl.name && given != binding.tunables.end();
     return isGiven ? given->second : presentValue(program, machine, decl, tunable);
   };
@@ -62,7 +63,7 @@ static bool isExcluded(const CheckedProgram &program, const CallableDecl &decl,
   });
 }
 
-/// The changed text, unless it has more to be reported than the present one.
+/// The changed source, or null if it has more diagnostics than the present one.
 std::shared_ptr<TrialSource> EditTrials::checked(const std::vector<TextEdit> &edits) {
   auto trial = std::make_shared<TrialSource>();
   FileId root = trial->sources.add(question_.sources.file(root_).path(), edited(edits));
@@ -72,7 +73,7 @@ std::shared_ptr<TrialSource> EditTrials::checked(const std::vector<TextEdit> &ed
   for (const CallableDecl *decl : trial->program->modules.front()->callables)
     if (decl->kind == now.kind && decl->name == now.name)
       trial->decl = decl;
-  // The first call is for the unchanged text, whose own reports are no fault of a change.
+  // The first call checks the unchanged text, whose own diagnostics are not the fault of a change.
   if (!present_)
     presentReports_ = quiet.all().size();
   bool isWell = trial->decl && !trial->decl->hasErrors && quiet.all().size() <= presentReports_;
@@ -85,7 +86,7 @@ std::shared_ptr<TrialSource> EditTrials::checked(const std::vector<TextEdit> &ed
 std::optional<EditTrial> EditTrials::run(const std::vector<TextEdit> &edits) {
   ++tries_;
   std::shared_ptr<TrialSource> source = checked(edits);
-  // A client that has something else to ask does not wait for the whole of a try.
+  // A client with another question does not wait for the whole trial.
   if (!source || isStopped())
     return std::nullopt;
   BoundEntry bound = question_.bound;

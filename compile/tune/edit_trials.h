@@ -1,5 +1,5 @@
-// Tries edits of the root file of a program: what the changed program takes, and whether it computes
-// the same.
+// Tries edits of the root file of a program: the time of the edited program, and whether it
+// computes the same.
 #pragma once
 
 #include "compile/chip/chip_program.h"
@@ -9,7 +9,7 @@
 
 namespace ptl {
 
-/// A changed program that runs on the chip.
+/// An edited program that runs on the chip.
 struct EditTrial {
   double us = 0;
   int64_t groups = 0; ///< core groups with work
@@ -21,17 +21,17 @@ public:
   EditTrials(const CostQuestion &question, const CompilerOptions &options,
              const AdviceLimits &limits);
 
-  /// The changed program, or null: it has problems that the present one has not, does not run on the
-  /// chip, no time is known of it, or the search is over. Edits that lead to the same text are tried
-  /// once. Valid as long as this lives.
+  /// The edited program. Null if it has problems that the present one lacks, does not run on the
+  /// chip, has no known time, or the search is over. Edits that lead to the same text are tried
+  /// once. The pointer is valid as long as this object.
   const EditTrial *tried(const std::vector<TextEdit> &edits);
-  /// Whether nothing more is tried.
+  /// Whether the search is over, so that nothing more is tried.
   bool isOver();
 
-  /// Whether the changed program gives the present results on small arguments. False, too, where
-  /// no arguments were found with which it can be called.
+  /// Whether the edited program gives the same results as the present one on small arguments. Also
+  /// false if no arguments were found with which it can be called.
   bool computesTheSame(const std::vector<TextEdit> &edits);
-  /// The same for a text that need not be known to run on the chip.
+  /// Whether the edited text passes the checker; it need not run on the chip.
   bool checks(const std::vector<TextEdit> &edits) { return checked(edits) != nullptr; }
 
 private:
@@ -50,8 +50,8 @@ private:
   std::map<std::string, std::optional<EditTrial>> known_; ///< by text
 };
 
-/// Runs two forms of one entry by the reference interpreter on the same small arguments and compares
-/// what they give. Nothing where no arguments were found with which both can be called.
+/// Runs two forms of one entry with the reference interpreter on the same small arguments and
+/// compares their results. Nothing if no arguments were found with which both can be called.
 std::optional<bool> giveTheSame(const TrialSource &one, const TrialSource &other,
                                 const ir::EntryBinding &binding);
 

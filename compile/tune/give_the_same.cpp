@@ -13,17 +13,17 @@ namespace ptl {
 
 namespace {
 
-/// The call of an entry with drawn arguments.
+/// The drawn arguments of a call of an entry.
 struct DrawnArguments {
   std::vector<reference::Value> values; ///< one per parameter
   std::map<std::string, int64_t> dims;
-  ElemKind shortest = ElemKind::F64; ///< of the float types of arrays
+  ElemKind shortest = ElemKind::F64; ///< the shortest of the float types of arrays
 };
 
 } // namespace
 
-/// Lengths of the first dimension, the second …: pieces of tiles, several whole ones, and what
-/// requirements such as `K % 64 == 0` ask for.
+/// Lengths of the first dimension, the second, and so on: partial tiles, several whole tiles, and
+/// lengths that satisfy requirements such as `K % 64 == 0`.
 static constexpr int64_t kDrawnLengths[][4] = {
     {37, 51, 45, 3}, {150, 139, 161, 2}, {128, 192, 160, 2}, {256, 128, 384, 2}, {16, 32, 48, 4}};
 
@@ -82,7 +82,7 @@ static reference::RunResult runDrawn(const TrialSource &source, const DrawnArgum
   reference::RunOptions options;
   options.dims = drawn.dims;
   options.tunables = binding.tunables;
-  // What the program prints is not for the user.
+  // The user must not see what the program prints here.
   options.print = [](const std::string &) {};
   // The interpreter is slow, so large arrays are refused.
   options.mostElements = 1 << 22;
@@ -99,6 +99,7 @@ static bool agree(const std::vector<reference::Value> &one,
   return one.size() == other.size() &&
          std::equal(one.begin(), one.end(), other.begin(), [&](const auto &a, const auto &b) {
            return std::ranges::equal(a.shape(), b.shape()) && a.elem() == b.elem() &&
+                  // The tolerance of the comparison follows from the shortest type.
                   reference::firstDifference(arrayOfValue(a), arrayOfValue(b), {shortest}).empty();
          });
 }
@@ -121,7 +122,7 @@ std::optional<bool> giveTheSame(const TrialSource &one, const TrialSource &other
     if (!after.ok() || !agree(before.outputs, after.outputs, drawn->shortest) ||
         !agree(before.inouts, after.inouts, drawn->shortest))
       return false;
-    // Two sets of lengths that work are enough.
+    // Two sets of lengths that run are enough; each takes two runs of the interpreter.
     if (++compared == 2)
       break;
   }

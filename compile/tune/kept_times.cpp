@@ -17,7 +17,7 @@ KeptTimes::~KeptTimes() {
     cache_->store(key_, text());
 }
 
-/// Throws where a member has another type.
+/// Throws a Json exception if a member has another type.
 static TuneOutcome outcomeOf(const Json &json) {
   TuneOutcome outcome;
   if (json.contains("us"))
@@ -37,7 +37,7 @@ static Json toJson(const TuneOutcome &outcome) {
   return json;
 }
 
-/// What is no document of this form is as if it were not there.
+/// Text that is no document of this form is ignored, as if nothing had been kept.
 void KeptTimes::read(const std::string &text) {
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("outcomes") || !json.contains("whole") ||
@@ -50,6 +50,7 @@ void KeptTimes::read(const std::string &text) {
     for (const auto &[choices, us] : json["whole"].items())
       whole_[choices] = us.is_null() ? Whole() : Whole({us.at(0), us.at(1)});
     call_ = json["call"].get<std::string>();
+    // Set last, so that an exception leaves no outcome behind.
     outcomes_ = std::move(outcomes);
   } catch (const Json::exception &) {
     whole_.clear();
@@ -64,13 +65,14 @@ std::string KeptTimes::text() const {
   Json whole = Json::object();
   for (const auto &[choices, us] : whole_)
     whole[choices] = us ? Json{us->first, us->second} : Json();
-  // Reasons may quote what a source has, which need not be UTF-8.
+  // Reasons may quote the source, which need not be UTF-8.
   return Json{{"outcomes", std::move(outcomes)}, {"whole", std::move(whole)}, {"call", call_}}.dump(
       -1, ' ', false, Json::error_handler_t::replace);
 }
 
 const TuneOutcome *KeptTimes::find(const std::string &choice) {
   auto found = outcomes_.find(choice);
+  // Without the description of the call the report could not name its sizes.
   if (found == outcomes_.end() || call_.empty())
     return nullptr;
   ++known_;

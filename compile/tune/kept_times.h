@@ -1,5 +1,5 @@
-// Predicted times of choices that are kept from process to process, so that a search which was made before answers
-// at once, and one that a budget ended goes on where it was.
+// Caches predicted times of choices between processes, so that a repeated search answers at once,
+// and a search that its budget ended resumes where it stopped.
 #pragma once
 
 #include "compile/cost/cost.h"
@@ -13,11 +13,12 @@
 
 namespace ptl {
 
-/// What is known of one question: choices by what a schedule says of them (`BM = 64, pipeline k 3`).
+/// The known times of one question; choices are identified by their text in a schedule (`BM = 64,
+/// pipeline k 3`).
 class KeptTimes {
 public:
-  KeptTimes() = default; ///< keeps nothing
-  /// `key`: the hash of all that the times depend on (`KeyHash`).
+  KeptTimes() = default; ///< caches nothing
+  /// `key` is the hash of everything that the times depend on (`KeyHash`).
   KeptTimes(std::shared_ptr<const DiskCache> cache, std::string key);
   KeptTimes(const KeptTimes &) = delete;
   KeptTimes &operator=(const KeptTimes &) = delete;
@@ -25,20 +26,20 @@ public:
   KeptTimes &operator=(KeptTimes &&) = default;
   ~KeptTimes(); ///< stores what was added
 
-  /// Counts as one that was known.
+  /// The cached outcome of a choice; null if there is none.
   const TuneOutcome *find(const std::string &choice);
   void add(const std::string &choice, TuneOutcome outcome);
-  /// How many were known.
+  /// The number of outcomes that came from the cache.
   size_t known() const { return known_; }
 
-  /// The times of two choices when all is simulated; nothing in their place: that takes too long.
+  /// The times of two choices in a full simulation; nothing inside if that takes too long.
   using Whole = std::optional<std::pair<double, double>>;
   const Whole *findWhole(const std::string &choices) const;
   void addWhole(const std::string &choices, const Whole &us);
 
-  /// For which call the times are: sizes, elements and decisions, as `Cost` has them.
+  /// Records the call that the times are for: sizes, elements and decisions, as in `Cost`.
   void describe(const Cost &cost);
-  /// False if that is not known.
+  /// Fills in that call; false if it is not cached.
   bool recall(Cost &cost) const;
 
 private:
@@ -49,7 +50,7 @@ private:
   std::string key_;
   std::map<std::string, TuneOutcome> outcomes_;
   std::map<std::string, Whole> whole_;
-  std::string call_; ///< a JSON document; empty: not known
+  std::string call_; ///< a JSON document; empty: unknown
   size_t known_ = 0;
   bool isChanged_ = false;
 };

@@ -52,6 +52,7 @@ bool EntryClock::draw(const MeasuredForm &form, const ExampleSizes &sizes,
 TuneOutcome EntryClock::measure(const MeasuredForm &form, const ExampleSizes &sizes) {
   DiagnosticSink quiet;
   CompiledExecutor executor(form.program, form.sources, form.options, quiet);
+  // Drawn once, so that all forms are measured with the same arguments.
   if (!inputs_ && !draw(form, sizes, executor))
     return {std::nullopt, problem_, {}};
   CallViews views(*inputs_);
@@ -60,7 +61,7 @@ TuneOutcome EntryClock::measure(const MeasuredForm &form, const ExampleSizes &si
     return executor.call(*binding.decl, views.arguments(), binding.tunables, binding.elems,
                          std::move(again));
   };
-  // The first call compiles, and touches the results' memory for the first time.
+  // The first call compiles, and touches the memory of the results for the first time.
   CallResult result = call({});
   double least = 0, total = 0;
   for (size_t calls = 0; !result.failure && result.compiled && calls < kMostCalls &&
@@ -69,6 +70,7 @@ TuneOutcome EntryClock::measure(const MeasuredForm &form, const ExampleSizes &si
     Clock::time_point start = Clock::now();
     result = call(std::move(result.outputs));
     double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    // The least time is the one that other work on the machine disturbed least.
     least = calls == 0 ? seconds : std::min(least, seconds);
     total += seconds;
   }

@@ -1,4 +1,5 @@
-// Measures an entry on this processor by the clock, with arguments that are drawn once and serve all its forms.
+// Measures the time of an entry on this processor, with arguments that are drawn once and used for
+// all its forms.
 #pragma once
 
 #include "compile/call/arguments.h"
@@ -25,9 +26,9 @@ public:
   EntryClock();
   ~EntryClock();
 
-  /// Compiles a form and calls it for a few hundredths of a second; the least time of a call counts, since
-  /// whatever else the machine does only adds to it. The forms of one clock are of one entry: what is
-  /// drawn for the first call has the lengths of all.
+  /// Compiles a form and calls it for a few hundredths of a second. The least time of a call
+  /// counts, since other load only adds to it. All forms measured by one object must be of one
+  /// entry: the arguments drawn for the first are used for all.
   TuneOutcome measure(const MeasuredForm &form, const ExampleSizes &sizes);
 
   /// Why no arguments can be drawn; empty if they can be.

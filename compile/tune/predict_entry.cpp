@@ -9,9 +9,9 @@
 
 namespace ptl {
 
-/// The operations of a whole simulation that takes a few seconds.
+/// The most operations of a whole simulation; so many take a few seconds.
 static constexpr uint64_t kMostSimulated = 4'000'000;
-/// So many different codes without a time are tried before the search gives up.
+/// The search gives up after this many different codes without a known time.
 static constexpr size_t kMostUnknown = 4;
 
 static std::string firstError(const DiagnosticSink &sink) {
@@ -21,12 +21,13 @@ static std::string firstError(const DiagnosticSink &sink) {
   return "it cannot be compiled";
 }
 
-/// Compiles a form and hands its code on; empty, or the message of an error.
+/// Compiles a form and passes its code to `use`. Returns the message of an error, or an empty
+/// string.
 static std::string compile(const PredictedForm &form,
                            llvm::function_ref<void(const ChipProgram &)> use) {
   DiagnosticSink quiet;
   CompilerOptions options = form.options;
-  // A trial reports nothing to anyone, so all that serves reports is off.
+  // A trial reports nothing to anyone, so everything that serves reports is switched off.
   options.triesHelps = false;
   options.reportsParts = false;
   options.keepFault = nullptr;
@@ -40,7 +41,7 @@ static std::string compile(const PredictedForm &form,
   return "";
 }
 
-/// Modules are printed without locations, so that the same code at other lines is the same.
+/// Modules are printed without locations, so that the same code at other lines has the same hash.
 static std::string hashOf(const ChipProgram &program) {
   KeyHash key;
   auto add = [&](mlir::ModuleOp module) {
@@ -55,7 +56,7 @@ static std::string hashOf(const ChipProgram &program) {
   return key.text();
 }
 
-/// What the fullest core uses of each memory.
+/// The bytes of each memory that its fullest core uses.
 static std::map<std::string, int64_t> memoryOf(const BufferLedger &ledger) {
   std::map<std::string, int64_t> bytes;
   for (const LedgerFunction &function : ledger.functions)
@@ -76,6 +77,7 @@ static CostQuestion questionOf(const PredictedForm &form) {
 
 const EntryPredictor::Known &EntryPredictor::estimated(const PredictedForm &form,
                                                        const ChipProgram &program) {
+  // Different choices may compile to the same code, whose time is computed once.
   auto [found, isNew] = codes_.try_emplace(hashOf(program));
   Known &known = found->second;
   if (!isNew)
@@ -84,7 +86,7 @@ const EntryPredictor::Known &EntryPredictor::estimated(const PredictedForm &form
   known.outcome.memory = memoryOf(program.ledger);
   if (!cost.unknown.empty()) {
     known.outcome.reason = "no time is known: " + cost.unknown;
-    // What has no time in all of its forms is not searched to the end.
+    // An entry whose forms have no known time is not searched to the end.
     if (++numUnknown_ >= kMostUnknown && !hasTime_)
       unknown_ = cost.unknown;
     return known;
@@ -112,7 +114,7 @@ std::optional<double> EntryPredictor::simulate(const PredictedForm &form) {
     const Known &known = estimated(form, program);
     if (known.isExact)
       us = known.outcome.us;
-    // The estimate has counted what a simulation would take.
+    // The estimate has counted the operations that a simulation would execute.
     else if (known.operations <= kMostSimulated)
       us = simulatedTime(questionOf(form), program, kMostSimulated);
   });

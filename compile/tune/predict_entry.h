@@ -1,4 +1,5 @@
-// Predicts what forms of an entry take on a chip. Forms that become the same code are simulated once.
+// Predicts the times of forms of an entry on a chip. Forms that compile to the same code are
+// simulated once.
 #pragma once
 
 #include "compile/compiler_options.h"
@@ -21,15 +22,17 @@ struct PredictedForm {
 
 class EntryPredictor {
 public:
-  /// Compiles a form and estimates its time. A form that the compiler refuses has a reason instead.
+  /// Compiles a form and estimates its time. For a form that the compiler refuses, the outcome has
+  /// a reason instead.
   TuneOutcome predict(const PredictedForm &form);
 
-  /// The time when all is simulated; nothing where that would take more than a few seconds.
+  /// The time in a full simulation; nothing if that would take more than a few seconds.
   std::optional<double> simulate(const PredictedForm &form);
 
-  /// Why no time is known of forms that the chip can run, for as long as none has one; empty if one has.
+  /// Why no time is known for any of the forms that run on the chip; empty as soon as one has a
+  /// time.
   const std::string &unknown() const { return unknown_; }
-  /// One has, as an earlier search found.
+  /// Records that a form has a time, as an earlier search found.
   void noteTime() {
     hasTime_ = true;
     unknown_.clear();

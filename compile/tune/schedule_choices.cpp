@@ -10,8 +10,8 @@
 namespace ptl {
 
 static constexpr int64_t kUnrolls[] = {1, 2, 4};
-/// Rows, columns and contracted positions of a step through the operand buffers. Larger steps fit the
-/// buffers of no chip in any element type.
+/// Rows, columns and contracted positions of a step through the operand buffers. Larger steps fit
+/// the operand buffers of no chip, whatever the element type is.
 static constexpr int64_t kSteps[][3] = {
     {64, 64, 64},   {64, 128, 64},   {64, 256, 64},  {128, 64, 64},  {128, 128, 32},
     {128, 128, 64}, {128, 128, 128}, {128, 256, 32}, {128, 256, 64}, {256, 128, 64}};
@@ -19,7 +19,8 @@ static constexpr int64_t kSteps[][3] = {
 static constexpr int64_t kTiles[][2] = {{8, 512},  {8, 2048},  {16, 256},  {16, 1024},
                                         {32, 128}, {32, 512},  {64, 128},  {64, 256},
                                         {64, 512}, {128, 128}, {128, 256}, {256, 128}};
-/// Values of a program that are tiled, split off or fused: the space grows by each of them.
+/// The most values of a program for which choices are made: each of them multiplies the search
+/// space.
 static constexpr size_t kMostValues = 8;
 
 ScheduleNode nodeOf(const CheckedProgram &program, const ScheduleDecl &schedule) {
@@ -51,7 +52,7 @@ std::string choiceKey(const Tree &tree, NodeId item) {
       key += (key == "fuse" ? " " : ", ") + std::string(tree.text(label));
     return key;
   }
-  default: // an assignment, or an order, of which there is no choice
+  default: // an assignment, or an order, which has no choice
     return first;
   }
 }
@@ -84,7 +85,7 @@ public:
 
 private:
   std::string text(NodeId node) const { return std::string(tree_.text(node)); }
-  /// A label is of use in a schedule if it stands for one thing.
+  /// A label can be used in a schedule only if it names one thing.
   bool isLabel(const std::string &name) const {
     auto found = labels_.find(name);
     return found != labels_.end() && found->second == 1;
@@ -136,6 +137,7 @@ std::optional<int64_t> ChoiceReader::numberIn(const Tree &tree, NodeId node) con
 }
 
 void ChoiceReader::add(ScheduleChoice choice, int64_t startValue) {
+  // The present value is always one of the choice, so that the search can begin there.
   choice.values.push_back(startValue);
   std::sort(choice.values.begin(), choice.values.end());
   choice.values.erase(std::unique(choice.values.begin(), choice.values.end()), choice.values.end());
@@ -156,10 +158,11 @@ void ChoiceReader::addModifier(const std::string &word, const std::string &label
   if (inSource != kNoNode)
     choice.absent = numberIn(tree_, inSource);
   if (!choice.absent)
-    return; // a constant or a tunable decides it
+    return; // A constant or a tunable decides the number.
   int64_t start = *choice.absent;
   if (auto item = present_.find(choice.key); item != present_.end()) {
     NodeId number = today_.tree->child(item->second, 1);
+    // Today's item has a name instead of a number: the author's decision is kept.
     std::optional<int64_t> set = number == kNoNode ? std::nullopt : numberIn(*today_.tree, number);
     if (!set)
       return;
@@ -174,7 +177,7 @@ void ChoiceReader::addTable(const std::string &label, size_t count,
   ScheduleChoice choice;
   choice.key = label + " { }";
   if (present_.contains(choice.key))
-    return; // its parts are the author's
+    return; // The schedule's author chose these tiles.
   for (size_t i = 1; i <= count; ++i)
     choice.values.push_back(static_cast<int64_t>(i));
   choice.absent = 0;
@@ -203,6 +206,7 @@ void ChoiceReader::addLoops(NodeId node) {
                                                 : "";
     if (isLabel(label)) {
       addModifier("pipeline", label, {std::begin(kDepths), std::end(kDepths)}, loop.pipeline());
+      // An `unroll` in the source is the author's choice and stays.
       if (loop.unroll() == kNoNode)
         addModifier("unroll", label, {std::begin(kUnrolls), std::end(kUnrolls)}, kNoNode);
     }
@@ -248,7 +252,8 @@ void ChoiceReader::addValues() {
   }
 }
 
-/// Fewer core groups share less of the memory's bandwidth, and even shares leave none waiting.
+/// The numbers of core groups. Fewer groups share the memory's bandwidth among fewer, and with even
+/// shares none waits for the others.
 void ChoiceReader::addCores() {
   ScheduleChoice choice;
   choice.key = "cores";

@@ -9,7 +9,7 @@ namespace ptl {
 
 namespace {
 
-/// The number of points; nothing if it is too large for a number.
+/// The number of points; nullopt if it does not fit in 64 bits.
 std::optional<uint64_t> countPoints(const std::vector<TuneAxis> &axes) {
   uint64_t count = 1;
   for (const TuneAxis &axis : axes)
@@ -49,18 +49,19 @@ private:
   const TuneLimits &limits_;
   std::mt19937_64 random_;
   bool isSmall_ = false;
-  std::map<TunePoint, size_t> known_; ///< the number of the try
+  std::map<TunePoint, size_t> known_; ///< the index of its try
   TuneResult result_;
 };
 
-/// The time of a point, which is tried unless it was; nothing if it has none or the search is over.
+/// The time of a point, which is tried if it has not been. nullopt if it has none or the search is
+/// over.
 std::optional<double> Search::timeAt(const TunePoint &point) {
   auto found = known_.find(point);
   if (found != known_.end())
     return result_.tries[found->second].outcome.us;
   if (isEnded())
     return std::nullopt;
-  // One point is always tried, so that there is a result.
+  // At least one point is tried, so that there is a result.
   if (!result_.tries.empty() && limits_.isOver && limits_.isOver()) {
     result_.isCut = true;
     return std::nullopt;
@@ -76,7 +77,7 @@ std::optional<double> Search::timeAt(const TunePoint &point) {
 
 bool Search::isFaster(const TunePoint &point, const TunePoint &than) {
   std::optional<double> us = timeAt(point), other = timeAt(than);
-  // A point that cannot be had is slower than any other.
+  // A point that cannot be compiled counts as slower than any other.
   return us && (!other || *us < *other);
 }
 
@@ -89,7 +90,7 @@ std::optional<TunePoint> Search::moved(const TunePoint &point, size_t axis, int6
   return next;
 }
 
-/// Moves along single axes; two steps at once get over a value that is worse than its neighbours.
+/// Moves along single axes. Steps of two get over a value that is worse than its neighbours.
 bool Search::improveAlong(TunePoint &point) {
   bool improved = false;
   for (size_t axis = 0; axis < axes_.size(); ++axis)
@@ -102,7 +103,7 @@ bool Search::improveAlong(TunePoint &point) {
   return improved;
 }
 
-/// One axis up and another down: where a buffer is full, no axis alone can grow.
+/// Moves one axis up and another down: where a buffer is full, no axis can grow alone.
 bool Search::improveAcross(TunePoint &point) {
   for (size_t up = 0; up < axes_.size(); ++up)
     for (size_t down = 0; down < axes_.size(); ++down) {
@@ -117,7 +118,7 @@ bool Search::improveAcross(TunePoint &point) {
   return false;
 }
 
-/// The best value of some axis alone, however far away it is.
+/// Moves to the best value of a single axis, however far away it is.
 bool Search::improveFar(TunePoint &point) {
   TunePoint best = point;
   for (size_t axis = 0; axis < axes_.size(); ++axis)
@@ -133,11 +134,12 @@ bool Search::improveFar(TunePoint &point) {
 }
 
 void Search::descend(TunePoint point) {
+  // The cheap moves come first; a wider one is tried only when they find nothing.
   while (!isEnded() && (improveAlong(point) || improveAcross(point) || improveFar(point))) {
   }
 }
 
-/// Visits the points by their distance from the default until `visit` returns false.
+/// Visits the points in the order of their distance from the default until `visit` returns false.
 void Search::outward(const std::function<bool(const TunePoint &)> &visit) {
   TunePoint start;
   for (const TuneAxis &axis : axes_)
@@ -153,8 +155,8 @@ void Search::outward(const std::function<bool(const TunePoint &)> &visit) {
   }
 }
 
-/// The point, or the first that can be had on the way to the smallest values: what is too large for a
-/// chip fits with values that are small enough.
+/// The point, or the first one that has a time on the way to the smallest values, halving all
+/// places: what is too large for a chip fits with small enough values.
 std::optional<TunePoint> Search::shrunk(TunePoint point) {
   for (bool isLast = false; !isEnded();) {
     if (timeAt(point))
@@ -170,7 +172,7 @@ std::optional<TunePoint> Search::shrunk(TunePoint point) {
   return std::nullopt;
 }
 
-/// The point from which to descend: the default, or the first that can be had.
+/// The point from which to descend: the default, or the nearest one that has a time.
 std::optional<TunePoint> Search::beginning() {
   TunePoint start;
   for (const TuneAxis &axis : axes_)
@@ -187,7 +189,7 @@ std::optional<TunePoint> Search::beginning() {
 }
 
 void Search::descendFromElsewhere() {
-  // A descent may end in a place that is only better than its neighbours.
+  // A descent may end in a local minimum, so further ones begin at random points.
   for (size_t idle = 0; !isEnded() && idle < limits_.mostIdle;) {
     TunePoint point;
     for (const TuneAxis &axis : axes_)
@@ -202,7 +204,7 @@ void Search::descendFromElsewhere() {
 TuneResult Search::run() {
   if (std::optional<TunePoint> point = beginning())
     descend(*point);
-  // All points are tried, those near the default first, in case time runs out.
+  // All points are tried, those near the default first in case time runs out.
   if (isSmall_)
     outward([&](const TunePoint &point) {
       timeAt(point);

@@ -10,7 +10,7 @@ namespace ptl {
 
 namespace {
 
-/// What the moves ask of the syntax of one declaration.
+/// The questions that the moves ask about the syntax of one declaration.
 class DeclSyntax {
 public:
   explicit DeclSyntax(const CallableDecl &decl) : decl(decl), tree(*decl.module->tree) {}
@@ -26,14 +26,14 @@ public:
     for (NodeId child : tree.children(node))
       forEach(child, kind, visit);
   }
-  /// The names that stand within a node, whatever they are.
+  /// All names within a node, whatever they name.
   std::set<std::string> words(NodeId node) const {
     std::set<std::string> found;
     for (NodeKind kind : {NodeKind::NameExpr, NodeKind::Name})
       forEach(node, kind, [&](NodeId name) { found.emplace(tree.text(name)); });
     return found;
   }
-  /// How often a name stands within a node.
+  /// The number of times that a name occurs within a node.
   size_t count(const std::string &name, NodeId node) const {
     size_t found = 0;
     for (NodeKind kind : {NodeKind::NameExpr, NodeKind::Name})
@@ -45,7 +45,7 @@ public:
     std::string_view before = tree.fileText().substr(0, tree.span(node).begin);
     return static_cast<uint32_t>(std::count(before.begin(), before.end(), '\n')) + 1;
   }
-  /// The blanks before the first word of the line on which a node begins.
+  /// The blanks at the beginning of the line on which a node begins.
   std::string indent(NodeId node) const {
     uint32_t begin = lineBegin(node);
     size_t end = tree.fileText().find_first_not_of(" \t", begin);
@@ -55,7 +55,7 @@ public:
     size_t at = tree.fileText().substr(0, tree.span(node).begin).rfind('\n');
     return at == std::string_view::npos ? 0 : static_cast<uint32_t>(at) + 1;
   }
-  /// The whole line of a statement that stands there alone; nothing if it does not.
+  /// The whole line of a statement that stands on it alone; nullopt if something else is there.
   std::optional<Span> wholeLine(NodeId statement) const {
     std::string_view file = tree.fileText();
     Span span = tree.span(statement);
@@ -67,14 +67,15 @@ public:
     return isAlone ? std::optional(Span{span.file, begin, static_cast<uint32_t>(end) + 1})
                    : std::nullopt;
   }
-  /// A name that the file does not have.
+  /// A name that does not occur in the file.
   std::string fresh(std::string name) const {
-    // Even a mention in a comment counts, which is safe.
+    // An occurrence in a comment counts as well, which does no harm.
     while (tree.fileText().find(name) != std::string_view::npos)
       name += "_";
     return name;
   }
-  /// What a loop binds, and what its body declares or assigns: all that may differ from round to round.
+  /// The names that a loop binds and that its body declares or assigns: all that may differ from
+  /// round to round.
   std::set<std::string> changing(NodeId loop) const;
   bool isParam(const std::string &name) const {
     return std::any_of(decl.params.begin(), decl.params.end(),
@@ -92,7 +93,7 @@ static bool areApart(const std::set<std::string> &one, const std::set<std::strin
 std::set<std::string> DeclSyntax::changing(NodeId loop) const {
   std::set<std::string> names;
   auto add = [&](NodeId node) { names.merge(words(node)); };
-  // Loops within it, too: their variables have no value outside.
+  // Loops within it count as well: their variables have no value outside.
   for (NodeKind kind : {NodeKind::LoopBinding, NodeKind::LetStmt, NodeKind::VarStmt})
     forEach(loop, kind, [&](NodeId node) { add(tree.child(node, 0)); });
   for (NodeKind kind : {NodeKind::AssignStmt, NodeKind::AtomicStmt})
@@ -106,7 +107,7 @@ std::set<std::string> DeclSyntax::changing(NodeId loop) const {
   return names;
 }
 
-/// The kernels of the root file that the entry runs.
+/// The kernels of the root file that the entry calls.
 static std::vector<DeclSyntax> kernelsOf(const CostQuestion &question) {
   std::vector<DeclSyntax> kernels;
   for (const CallableDecl *decl : reachableFrom(*question.bound.binding.decl))
@@ -117,7 +118,7 @@ static std::vector<DeclSyntax> kernelsOf(const CostQuestion &question) {
   return kernels;
 }
 
-/// Calls `visit` with each kernel and each of its loops that are not unrolled by the checker.
+/// Calls `visit` with each loop of each kernel, except loops that the checker unrolls.
 template <typename Visit> static void forEachLoop(const CostQuestion &question, Visit visit) {
   for (const DeclSyntax &syntax : kernelsOf(question))
     syntax.forEach(syntax.decl.syntax, NodeKind::ForStmt, [&](NodeId loop) {
@@ -136,7 +137,7 @@ std::vector<SourceMove> orderMoves(const CostQuestion &question) {
     syntax.forEach(syntax.decl.syntax, NodeKind::ParallelStmt, [&](NodeId loop) {
       NodeId list = LoopView(syntax.tree, loop).bindings();
       std::span<const NodeId> bindings = syntax.tree.children(list);
-      // Exchanging neighbours is enough; further orders come from repeating it.
+      // Exchanging neighbours is enough: further orders result from repeated advice.
       for (size_t i = 0; i + 1 < bindings.size(); ++i) {
         NodeId one = bindings[i], other = bindings[i + 1];
         moves.push_back({AdviceKind::Order,
@@ -152,7 +153,7 @@ std::vector<SourceMove> orderMoves(const CostQuestion &question) {
 
 // ---- Loops --------------------------------------------------------------------------------------
 
-/// `let` statements directly in the body.
+/// Moves each invariant `let` statement directly in the body of the loop before it.
 static void hoistLets(const DeclSyntax &syntax, NodeId loop, std::vector<SourceMove> &moves) {
   const Tree &tree = syntax.tree;
   std::set<std::string> changing = syntax.changing(loop);
@@ -161,7 +162,7 @@ static void hoistLets(const DeclSyntax &syntax, NodeId loop, std::vector<SourceM
       continue;
     NodeId pattern = tree.child(statement, 0);
     std::optional<Span> line = syntax.wholeLine(statement);
-    // Its own name must not mean something else behind the loop.
+    // Outside the loop the name must not shadow or clash with anything.
     std::string name = syntax.text(pattern);
     if (!line || !tree.is(pattern, NodeKind::Name) ||
         syntax.count(name, syntax.decl.syntax) > syntax.count(name, loop) ||
@@ -176,7 +177,7 @@ static void hoistLets(const DeclSyntax &syntax, NodeId loop, std::vector<SourceM
   }
 }
 
-/// The indexed parameters in a loop, except those that are written.
+/// The accesses to elements of parameters in a loop, except those that are written.
 static std::vector<NodeId> loadsIn(const DeclSyntax &syntax, NodeId loop) {
   const Tree &tree = syntax.tree;
   std::vector<NodeId> loads;
@@ -191,14 +192,14 @@ static std::vector<NodeId> loadsIn(const DeclSyntax &syntax, NodeId loop) {
   return loads;
 }
 
-/// Loads within expressions.
+/// Moves each invariant load within an expression before the loop, under a fresh name.
 static void hoistLoads(const DeclSyntax &syntax, NodeId loop, std::vector<SourceMove> &moves) {
   const Tree &tree = syntax.tree;
   std::set<std::string> changing = syntax.changing(loop), known;
   std::vector<NodeId> loads = loadsIn(syntax, loop);
   for (NodeId load : loads) {
     std::string text = syntax.text(load);
-    // A load that depends on the loop cannot leave it.
+    // A load that depends on the loop cannot be moved out of it.
     if (!areApart(syntax.words(load), changing) || !known.insert(text).second)
       continue;
     std::string name = syntax.fresh(syntax.text(tree.child(load, 0)) + "_tile");
@@ -224,7 +225,8 @@ std::vector<SourceMove> hoistMoves(const CostQuestion &question) {
   return moves;
 }
 
-/// `a_rows[:, k]` for `a[i, k]`, where `let a_rows: _ @mat = a[i, :]` stands before the outer loop.
+/// Replaces the load `a[i, k]` by `a_rows[:, k]`, with `let a_rows: _ @mat = a[i, :]` before the
+/// outer loop.
 static void keepLoad(const DeclSyntax &syntax, NodeId outer, NodeId inner, NodeId load,
                      std::vector<SourceMove> &moves) {
   const Tree &tree = syntax.tree;
@@ -237,14 +239,14 @@ static void keepLoad(const DeclSyntax &syntax, NodeId outer, NodeId inner, NodeI
     NodeId pattern = tree.child(tree.child(LoopView(tree, inner).bindings(), 0), 0);
     bool isChunk =
         tree.is(slots[i], NodeKind::NameExpr) && syntax.text(slots[i]) == syntax.text(pattern);
-    // All other positions have to be the same in every round.
+    // All other positions must be the same in every round.
     if (!isChunk && !areApart(syntax.words(slots[i]), changing))
       return;
     chunked += isChunk;
     kept += (i > 1 ? ", " : "") + (isChunk ? ":" : syntax.text(slots[i]));
     use += (i > 1 ? ", " : "") + (isChunk ? syntax.text(slots[i]) : ":");
   }
-  // Exactly one axis is walked by the inner loop.
+  // The inner loop must walk exactly one axis, and nothing may write the array.
   if (chunked != 1 || changing.contains(base))
     return;
   std::string name = syntax.fresh(base + "_rows");
@@ -274,7 +276,7 @@ std::vector<SourceMove> keepMoves(const CostQuestion &question) {
 
 namespace {
 
-/// `parallel … { var acc = …; for k in tiles(K, T) { acc += … } c[…] = acc }`
+/// The pattern `parallel … { var acc = …; for k in tiles(K, T) { acc += … } c[…] = acc }`.
 struct SumLoop {
   NodeId grid, loop, store;
 };
@@ -284,7 +286,7 @@ struct SumLoop {
 static std::optional<SumLoop> sumLoopIn(const DeclSyntax &syntax, NodeId grid) {
   const Tree &tree = syntax.tree;
   std::span<const NodeId> body = tree.children(LoopView(tree, grid).body());
-  // Only this shape is known to be a sum and nothing else.
+  // Other statements could use the sum before it is complete.
   if (body.size() != 3 || !tree.is(body[0], NodeKind::VarStmt) ||
       !tree.is(body[1], NodeKind::ForStmt) || !tree.is(body[2], NodeKind::AssignStmt))
     return std::nullopt;
@@ -297,7 +299,7 @@ static std::optional<SumLoop> sumLoopIn(const DeclSyntax &syntax, NodeId grid) {
   return isSum && isStore ? std::optional(SumLoop{grid, body[1], body[2]}) : std::nullopt;
 }
 
-/// The result of that name without a value, if its elements are `f32`.
+/// The result of that name without an initial value, if its elements are `f32`.
 static NodeId plainResult(const DeclSyntax &syntax, const std::string &name) {
   NodeId found = kNoNode;
   syntax.forEach(syntax.decl.syntax, NodeKind::Result, [&](NodeId result) {
@@ -322,7 +324,7 @@ static void splitSum(const DeclSyntax &syntax, const SumLoop &sum, std::vector<S
   Span grid = tree.span(LoopView(tree, sum.grid).bindings()), end = tree.span(result);
   Span last{grid.file, grid.end, grid.end}, value{end.file, end.end, end.end};
   std::string name = syntax.fresh("part");
-  // Which size is best depends on the chip, so all are tried.
+  // Which size is best depends on the chip, so all of them are tried.
   for (int size : {256, 512, 1024, 2048, 4096}) {
     std::string axis = "tiles(" + syntax.text(whole) + ", " + std::to_string(size) + ")";
     moves.push_back({AdviceKind::SplitK,
@@ -344,13 +346,12 @@ std::vector<SourceMove> splitMoves(const CostQuestion &question) {
       if (std::optional<SumLoop> sum = sumLoopIn(syntax, grid))
         splitSum(syntax, *sum, moves);
     });
-  // The program has a schedule already, which is its author's choice.
   return moves;
 }
 
 // ---- Products -----------------------------------------------------------------------------------
 
-/// `a[i, k]` of `f32(a[i, k])`; nothing if the node is no conversion to `f32`.
+/// The `a[i, k]` of `f32(a[i, k])`; kNoNode if the node is no conversion to `f32`.
 static NodeId convertedTo32(const Tree &tree, NodeId node) {
   while (tree.is(node, NodeKind::ParenExpr))
     node = tree.child(node, 0);
@@ -383,7 +384,7 @@ std::vector<SourceMove> operandMoves(const CostQuestion &question) {
 
 // ---- Serial loops -------------------------------------------------------------------------------
 
-/// The text within the braces of a block, as it stands `less` columns further left.
+/// The text between the braces of a block, indented `less` columns less.
 static std::string innerText(const DeclSyntax &syntax, NodeId block, size_t less) {
   std::string text = syntax.text(block).substr(1);
   text.pop_back();
@@ -398,8 +399,8 @@ static std::string innerText(const DeclSyntax &syntax, NodeId block, size_t less
   return text;
 }
 
-/// Whether each statement of a loop stores the part of an array that the variable of the loop names,
-/// so that its rounds touch nothing of each other.
+/// Whether each statement of a loop stores only the part of an array that the loop variable names,
+/// so that its rounds are independent of each other.
 static bool storesOwnParts(const DeclSyntax &syntax, NodeId loop, const std::string &variable) {
   const Tree &tree = syntax.tree;
   bool isOwn = true;
@@ -411,7 +412,7 @@ static bool storesOwnParts(const DeclSyntax &syntax, NodeId loop, const std::str
     if (target == kNoNode || !tree.is(target, NodeKind::IndexExpr) ||
         tree.mainText(statement) != "=")
       return false;
-    // What is stored must not be read in another round.
+    // A stored array must not be read in another round.
     isOwn &= syntax.count(syntax.text(tree.child(target, 0)), loop) == 1;
     std::span<const NodeId> indices = IndexExprView(tree, target).indices();
     isOwn &= std::any_of(indices.begin(), indices.end(), [&](NodeId index) {
@@ -427,7 +428,8 @@ std::vector<SourceMove> parallelMoves(const CostQuestion &question) {
     syntax.forEach(syntax.decl.syntax, NodeKind::ParallelStmt, [&](NodeId grid) {
       const Tree &tree = syntax.tree;
       std::span<const NodeId> body = tree.children(LoopView(tree, grid).body());
-      // In front of the loop only `let` may stand: it is done again for each point of the new axis.
+      // Only `let` may stand before the loop, because it is repeated for each point of the new
+      // axis.
       bool isPlain = !body.empty() && tree.is(body.back(), NodeKind::ForStmt) &&
                      !tree.has(body.back(), NodeFlag::Static);
       for (size_t i = 0; i + 1 < body.size(); ++i)
@@ -499,6 +501,7 @@ std::vector<SourceMove> scheduleMoves(const CostQuestion &question) {
   const CallableDecl &decl = *question.bound.binding.decl;
   for (const auto &module : question.program.modules)
     for (const ScheduleDecl *schedule : module->schedules)
+      // The program has a schedule already, which is its author's choice.
       if (schedule->target == &decl)
         return moves;
   if (decl.kind != DeclKind::Program)
@@ -526,7 +529,7 @@ std::vector<SourceMove> scheduleMoves(const CostQuestion &question) {
     std::string name = syntax.text(tree.child(lets[i], 0));
     add(AdviceKind::Split, lets[i], "split after " + name);
     std::vector<std::string> dims = tiledDims(question.program, decl, name);
-    constexpr size_t mostTiled = 2; // values of which all sizes are tried
+    constexpr size_t mostTiled = 2; // Only for so many values are all tile sizes tried.
     for (int rows : {8, 16, 32, 64, 128})
       for (int columns : {128, 256, 512, 1024, 2048})
         if (!dims.empty() && tiled < mostTiled)

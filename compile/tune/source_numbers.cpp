@@ -1,4 +1,4 @@
-// The numbers of a source that decide how tiles are cut and how deep loops are pipelined.
+// // The numbers in a source that decide tile sizes and pipeline depths.
 #include "compile/chip/chip_fixes.h"
 #include "compile/entry/reach.h"
 #include "compile/tune/source_moves.h"
@@ -9,7 +9,7 @@
 
 namespace ptl {
 
-/// What sizes of tiles usually are; more positions fit no chip.
+/// Common tile sizes; larger ones fit no chip.
 static constexpr int64_t kTileSizes[] = {16, 32, 64, 96, 128, 192, 256, 512, 1024};
 
 static void setValues(SourceNumber &number, std::vector<int64_t> values, int64_t present) {
@@ -24,7 +24,7 @@ static void setValues(SourceNumber &number, std::vector<int64_t> values, int64_t
 
 static std::vector<int64_t> tileSizes() { return {std::begin(kTileSizes), std::end(kTileSizes)}; }
 
-/// Sizes that stand in the text of a declaration.
+/// The tile sizes that are written in the text of a declaration.
 static void addTiles(std::vector<SourceNumber> &numbers, const CostQuestion &question,
                      const CallableDecl &decl) {
   for (const TileNumber &tile : tileNumbers(question.program, decl)) {
@@ -45,7 +45,7 @@ static void addTiles(std::vector<SourceNumber> &numbers, const CostQuestion &que
 
 int64_t presentValue(const CheckedProgram &program, const std::string &machine,
                      const CallableDecl &decl, const Tunable &tunable) {
-  // A schedule for this machine wins over one for all.
+  // A schedule for this machine takes precedence over one for all machines.
   for (const std::string &name : {machine, std::string()})
     for (const auto &module : program.modules)
       for (const ScheduleDecl *schedule : module->schedules)
@@ -60,7 +60,7 @@ static void addTunables(std::vector<SourceNumber> &numbers, const CostQuestion &
                         const CallableDecl &decl) {
   ir::EntryBinding binding = question.bound.binding;
   if (binding.decl != &decl)
-    binding.tunables.clear(); // those of the entry
+    binding.tunables.clear(); // They belong to the entry.
   binding.decl = &decl;
   binding.machine = question.machine.name;
   for (const Tunable &tunable : decl.tunables) {
@@ -86,7 +86,7 @@ static void addTunables(std::vector<SourceNumber> &numbers, const CostQuestion &
   }
 }
 
-/// The depth of one loop.
+/// The pipeline depth of one loop as a number to search; nullopt if the text does not give it here.
 static std::optional<SourceNumber> depthOf(const CostQuestion &question, const Tree &tree,
                                            NodeId loop) {
   LoopView view(tree, loop);

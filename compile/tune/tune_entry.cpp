@@ -10,9 +10,9 @@
 
 namespace ptl {
 
-/// The share of the time that items beside tunables have to save.
+/// The least share of the time that items beside tunables must save to be worth writing.
 static constexpr double kLeastGain = 0.005;
-/// How often two choices are measured again in turn.
+/// How often two choices are measured again, in turn.
 static constexpr size_t kConfirmations = 5;
 
 static std::optional<bool> comparisonHolds(const OpExpr &op, const DimLookup &dims) {
@@ -44,7 +44,7 @@ std::optional<bool> conditionHolds(const Expr &condition, const DimLookup &dims,
     const auto &logical = cast<LogicalExpr>(condition);
     std::optional<bool> lhs = conditionHolds(*logical.lhs, dims, locals),
                         rhs = conditionHolds(*logical.rhs, dims, locals);
-    // One side may decide even if the other one is not known.
+    // One operand may decide even if the other one is not known.
     bool decides = !logical.isAnd;
     if (lhs == decides || rhs == decides)
       return decides;
@@ -63,7 +63,8 @@ std::optional<bool> conditionHolds(const Expr &condition, const DimLookup &dims,
   }
 }
 
-/// The schedule that applies, as ir/build chooses it: when compiling, or of a kernel when it is called.
+/// The schedule that applies now, chosen as ir/build does: by what is known when compiling, or for
+/// a kernel when it is called.
 static const ScheduleDecl *scheduleToday(const TuneQuestion &question) {
   DimLookup statics = [&](SymbolId symbol) -> std::optional<int64_t> {
     for (const DimParam &dim : question.decl.dims)
@@ -88,7 +89,7 @@ static const ScheduleDecl *scheduleToday(const TuneQuestion &question) {
 }
 
 EntryTuning::EntryTuning(TuneQuestion question) : question_(std::move(question)) {
-  // The static lengths that nobody named are those of benches, or a default.
+  // Static lengths that the user did not name come from benches or are defaults.
   for (const BoundEntry &bound :
        bindEntries(question_.program, question_.decl, question_.wanted, problem_))
     for (const auto &[name, value] : bound.binding.statics)
@@ -101,6 +102,7 @@ EntryTuning::EntryTuning(TuneQuestion question) : question_(std::move(question))
     addTunable(tunable);
   bool isOwn = question_.decl.module == question_.program.modules.front().get();
   const std::optional<Machine> &chip = question_.options.chip;
+  // A schedule is only ever written into the user's own file.
   if (isOwn && question_.options.recheck)
     for (ScheduleChoice &choice :
          itemChoices(question_.program, question_.decl, schedule_, chip ? &*chip : nullptr))
@@ -110,8 +112,8 @@ EntryTuning::EntryTuning(TuneQuestion question) : question_(std::move(question))
   findKept();
 }
 
-/// The times depend on the sources with what they import, on the entry, on what was asked for, on the
-/// options, and on this build, which has the machines.
+/// Finds kept times under a key of everything they depend on: all sources, the entry, what was
+/// asked for, the options, and this build, which contains the machines.
 void EntryTuning::findKept() {
   const CompilerOptions &options = question_.options;
   if (!options.chip || !options.cache || !options.recheck || buildIdentity().empty() ||
@@ -151,7 +153,7 @@ void EntryTuning::addTunable(const Tunable &tunable) {
   };
   int64_t value = tunable.defaultValue;
   if (auto given = question_.wanted.find(name); given != question_.wanted.end()) {
-    // What the user has set is not searched.
+    // A value that the user has set is not searched.
     choice.values = {given->second == "true" ? 1 : std::atoll(given->second.c_str())};
     choices_.push_back(std::move(choice));
     return;
@@ -167,7 +169,7 @@ void EntryTuning::addTunable(const Tunable &tunable) {
        schedule_ ? schedule_->tunables : std::vector<std::pair<Local *, int64_t>>())
     if (local == tunable.local)
       value = scheduled;
-  // The search begins at the present value, so that is one of them, whether the domain has it or not.
+  // The search begins at the present value, so it is one of the values even if the domain lacks it.
   choice.values.push_back(value);
   std::sort(choice.values.begin(), choice.values.end());
   choice.values.erase(std::unique(choice.values.begin(), choice.values.end()), choice.values.end());
@@ -189,7 +191,8 @@ std::string EntryTuning::text(const TunePoint &point) const {
   return text;
 }
 
-/// The first `where` over tunables that does not hold. What cannot be computed here excludes nothing.
+/// The first `where` over tunables that does not hold at a point. A condition that cannot be
+/// evaluated here excludes nothing.
 const WhereClause *EntryTuning::excluding(const TunePoint &point) const {
   LocalLookup valueOf = [&](const Local &local) -> std::optional<int64_t> {
     for (size_t i = 0; i < axes_.size(); ++i)
@@ -233,6 +236,7 @@ TuneOutcome EntryTuning::evaluate(const TunePoint &point) {
     return *known;
   }
   TuneOutcome outcome = compiledPoint(point);
+  // A problem of the question, or a missing time, is not an outcome of this choice: it is not kept.
   if (!problem_.empty() || !unknown().empty())
     return outcome;
   kept_.add(choice, outcome);
@@ -243,6 +247,8 @@ TuneOutcome EntryTuning::evaluate(const TunePoint &point) {
 
 TuneOutcome EntryTuning::compiledPoint(const TunePoint &point) {
   for (size_t i = 0; i < axes_.size(); ++i)
+    // Tunables alone are given with the request, which is cheaper than checking a changed text
+    // again.
     if (changesItem(i, point))
       return compiledText(point);
   Wanted wanted = question_.wanted;
@@ -260,8 +266,8 @@ std::optional<std::pair<double, double>> EntryTuning::confirmed(const TunePoint 
   if (const KeptTimes::Whole *known = kept_.findWhole(choices))
     return *known;
   isWhole_ = true;
-  // On a chip the same comes out each time. The clock is asked in turn, so that whatever else the machine
-  // does is no one's advantage.
+  // A simulation gives the same time each time. The clock is asked in turn, so that other work on
+  // the machine gives neither choice an advantage.
   size_t rounds = question_.options.chip ? 1 : kConfirmations;
   std::optional<double> ofOne, ofOther;
   for (size_t i = 0; i < rounds; ++i)
@@ -285,8 +291,8 @@ static std::string firstError(const DiagnosticSink &sink) {
   return "it cannot be compiled";
 }
 
-/// Items that no request can give take the way of a user: the schedule is written into the text, which
-/// is checked again.
+/// Items that a request cannot set are compiled as a user would do it: the schedule is written into
+/// the text, which is checked again.
 TuneOutcome EntryTuning::compiledText(const TunePoint &point) {
   FileId root = question_.program.modules.front()->file;
   SourceManager sources;
@@ -302,6 +308,7 @@ TuneOutcome EntryTuning::compiledText(const TunePoint &point) {
       decl = each;
   if (!decl || decl->hasErrors || quiet.hasErrors())
     return {std::nullopt, firstError(quiet)};
+  // The text sets the tunables already.
   Wanted wanted = question_.wanted;
   for (const ScheduleChoice &choice : choices_)
     if (choice.tunable)
@@ -310,7 +317,7 @@ TuneOutcome EntryTuning::compiledText(const TunePoint &point) {
       {*program, sources, *decl, question_.options, question_.costs, {}, question_.sizes}, wanted);
 }
 
-/// Static lengths were bound here, and count as asked for; what is told is why they were chosen.
+/// Static lengths that were bound here count as asked for; the report says why they were chosen.
 void EntryTuning::tellReasons() {
   for (ExampleSize &size : predictor_.lastCost().sizes)
     if (auto reason = reasons_.find(size.name); reason != reasons_.end())
@@ -345,7 +352,8 @@ TuneOutcome EntryTuning::compiled(const TuneQuestion &question, const Wanted &wa
 TuneResult searchEntry(const EntryTuning &tuning, const TuneEvaluate &evaluate,
                        const TuneLimits &limits) {
   std::vector<TuneAxis> axes = tuning.axes();
-  // Tunables first, and all of their values where these are few; the other items keep today's.
+  // Tunables come first, with all their values if these are few; the other items keep today's
+  // values.
   std::vector<TuneAxis> tunables = axes;
   for (size_t i = 0; i < axes.size(); ++i)
     if (!tuning.choices()[i].tunable)
@@ -371,10 +379,11 @@ TuneResult searchEntry(const EntryTuning &tuning, const TuneEvaluate &evaluate,
     axes[i].start = result.tries[*result.best].point[i];
   TuneLimits descent = limits;
   descent.mostPoints = 0;
-  descent.mostIdle = 0; // from the best that is known, and from nowhere else
+  descent.mostIdle = 0; // only from the best known point
   descent.mostTries = limits.mostTries + known.size();
   TuneResult further = searchTunables(
       axes,
+      // Points of the first search are not evaluated again.
       [&](const TunePoint &point) {
         auto found = known.find(point);
         return found != known.end() ? found->second : evaluate(point);
@@ -384,7 +393,7 @@ TuneResult searchEntry(const EntryTuning &tuning, const TuneEvaluate &evaluate,
   for (TuneTry &each : further.tries)
     if (!known.contains(each.point))
       result.tries.push_back(std::move(each));
-  // An item has to be worth its place.
+  // An item must save enough to be worth writing.
   double most = *result.tries[*result.best].outcome.us * (1 - kLeastGain);
   for (size_t i = known.size(); i < result.tries.size(); ++i)
     if (const std::optional<double> &us = result.tries[i].outcome.us; us && *us < most) {

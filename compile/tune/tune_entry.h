@@ -1,5 +1,6 @@
-// What a schedule of an entry can set as a space to search, and what each of its points takes: on a chip the
-// time that `ptlc check --target --cost` predicts with these values, on this processor by the clock.
+// The settings of an entry's schedule as a space to search, and the time of each point: on a chip
+// the time that `ptlc check --target --cost` predicts with these values; on this processor the
+// measured time.
 #pragma once
 
 #include "compile/tune/kept_times.h"
@@ -18,15 +19,16 @@ struct TuneQuestion {
   const SourceManager &sources;
   const CallableDecl &decl;
   CompilerOptions
-      options; ///< without `chip` for this processor; without `recheck` tunables alone are searched
+      options; ///< without `chip`: this processor; without `recheck`: only tunables are searched
   const MachineCosts &costs; ///< of the chip
-  Wanted wanted;             ///< values of this declaration alone, without its name before them
-  ExampleSizes sizes;        ///< of the call whose time is told
+  Wanted wanted;             ///< values for this declaration, whose name is not prefixed
+  ExampleSizes sizes;        ///< of the call whose time is reported
 };
 
-/// The tunables of `decl` in the order declared, those without a domain with a few values around today's, then the other items of a schedule
-/// (`itemChoices`). Their start is what holds today: the value of the schedule that applies, else the
-/// default. A tunable with a value in `wanted` has that value alone, so that a schedule says it too.
+/// The tunables of `decl` in the order of declaration (those without a domain have a few values
+/// around the present one), then the other items of a schedule (`itemChoices`). The start of each
+/// is its present value: that of the schedule that applies, otherwise the default. A tunable with a
+/// value in `wanted` has only that value, so that a schedule states it too.
 class EntryTuning {
 public:
   explicit EntryTuning(TuneQuestion question);
@@ -38,42 +40,43 @@ public:
   std::string machineName() const {
     return question_.options.chip ? question_.options.chip->name : "cpu";
   }
-  /// Whether there is anything to choose.
+  /// Whether any axis has more than one value.
   bool isChoice() const {
     return std::any_of(axes_.begin(), axes_.end(),
                        [](const TuneAxis &axis) { return axis.values.size() > 1; });
   }
-  /// The schedule that applies to the entry today, for this chip or for all; null if none does.
+  /// The schedule that applies to the entry at present, for this chip or for all; null if there is
+  /// none.
   const ScheduleDecl *schedule() const { return schedule_; }
 
-  /// Compiles the entry with the values of a point and computes or measures its time. A point that
+  /// Compiles the entry with the values of a point, and predicts or measures its time. A point that
   /// a `where` over tunables excludes, or that the compiler refuses, has a reason instead.
   TuneOutcome evaluate(const TunePoint &point);
 
-  /// How many of the times were known from an earlier search.
+  /// The number of times that came from an earlier search.
   size_t known() const { return kept_.known(); }
 
-  /// Confirms the times of two points: the whole of both is simulated, or both are measured again in turn.
-  /// Nothing where the simulation would take more than a few seconds.
+  /// Confirms the times of two points: both are simulated in full, or both are measured again,
+  /// alternately. Nothing if the simulation would take more than a few seconds.
   std::optional<std::pair<double, double>> confirmed(const TunePoint &one, const TunePoint &other);
 
-  /// The same for the values that hold without a request: those of the schedule, or the defaults.
+  /// Evaluates the values that hold without a request: those of the schedule, or the defaults.
   TuneOutcome evaluateToday();
 
-  /// Why values cannot be bound, whatever the point; empty if they can be.
+  /// Why values cannot be bound, independently of the point; empty if they can.
   const std::string &problem() const { return problem_; }
-  /// Why no time is known of anything that fits; empty if one is known.
+  /// Why no time is known of any point that fits; empty if one is known.
   const std::string &unknown() const {
     return question_.options.chip ? predictor_.unknown() : clock_.problem();
   }
   /// The sizes, and what was assumed, for the last time that was computed.
   const Cost &lastCost() const { return predictor_.lastCost(); }
 
-  /// `BM = 64`, `pipeline k 3`; empty where the value needs no item.
+  /// `BM = 64`, `pipeline k 3`; empty if the value needs no item in the schedule.
   std::string itemText(size_t axis, const TunePoint &point) const;
   /// All of these: `BM = 64, BN = 128, pipeline k 3`
   std::string text(const TunePoint &point) const;
-  /// Whether an axis that is no tunable has another value than today.
+  /// Whether an axis that is not a tunable differs from its present value.
   bool changesItem(size_t axis, const TunePoint &point) const {
     return !choices_[axis].tunable && point[axis] != axes_[axis].start;
   }
@@ -94,42 +97,46 @@ private:
   std::string problem_;
   EntryPredictor predictor_; ///< for chips
   EntryClock clock_;         ///< for this processor
-  KeptTimes kept_;           ///< of chips: measured times come out otherwise each time
-  std::map<std::string, std::string> reasons_; ///< of the static lengths that nobody asked for
-  bool isWhole_ = false;                       ///< everything is simulated
+  KeptTimes kept_;           ///< for chips only: measured times vary
+  /// the origin of static lengths that nobody asked for
+  std::map<std::string, std::string> reasons_;
+  bool isWhole_ = false; ///< everything is simulated in full
 };
 
-/// Searches the tunables as `searchTunables` does, then descends from the best along all axes. `points` and
-/// `exhaustive` of the result are about the tunables; no point is tried twice.
+/// Searches the tunables as `searchTunables` does, then descends from the best point along all
+/// axes. `points` and `exhaustive` of the result concern the tunables; no point is tried twice.
 TuneResult searchEntry(const EntryTuning &tuning, const TuneEvaluate &evaluate,
                        const TuneLimits &limits);
 
-/// The root file with the values of a point in a schedule for the chip: in that which applies today, or which it
-/// has without `when`, whose other items stay, else in a new one behind the declaration, which takes over the
-/// items of a schedule for all targets. Formatted if the file is.
+/// The root file with the values of a point in a schedule for the chip. That is the schedule which
+/// applies at present, or one for the chip without `when`; its other items stay. If there is none,
+/// a new schedule is added after the declaration, with the items of a schedule for all targets. The
+/// result is formatted if the file is.
 std::string withSchedule(const CheckedProgram &program, const SourceManager &sources,
                          const CallableDecl &decl, const std::string &machine,
                          const EntryTuning &tuning, const TunePoint &point);
 
-/// What a schedule with the values of a point says, with what the schedule of today says beside them.
+/// The text of a schedule with the values of a point, together with the other items of the present
+/// schedule.
 std::string scheduleItems(const CheckedProgram &program, const EntryTuning &tuning,
                           const TunePoint &point);
 
-/// A schedule for some lengths, or for all.
+/// A schedule for some lengths, or for all lengths.
 struct ScheduleText {
-  std::string when;  ///< `M >= 1024`; empty: whatever they are
+  std::string when;  ///< `M >= 1024`; empty: for all lengths
   std::string items; ///< `BM = 64, pipeline k 3`
 };
 
-/// The root file with these schedules for the chip behind the declaration, in the place of those that it has for it.
-/// Nothing, and the reason, where one of these says what no choice sets.
+/// The root file with these schedules for the chip after the declaration; they replace those that
+/// it has for the chip. Nothing, with the reason, if one of the replaced schedules has an item that
+/// no choice covers.
 std::optional<std::string> withSchedules(const CheckedProgram &program,
                                          const SourceManager &sources, const CallableDecl &decl,
                                          const std::string &machine, const EntryTuning &tuning,
                                          const std::vector<ScheduleText> &schedules,
                                          std::string &why);
 
-/// Whether a condition over dimensions and tunables holds; nothing where a value is not known.
+/// The value of a dimension or tunable in a condition; nothing if it is unknown.
 using LocalLookup = std::function<std::optional<int64_t>(const Local &local)>;
 std::optional<bool> conditionHolds(const Expr &condition, const DimLookup &dims,
                                    const LocalLookup &locals);

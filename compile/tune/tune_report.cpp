@@ -17,7 +17,7 @@ std::string TuneReport::schedule() const {
          tuning.text(result.tries[*result.best].point) + " }";
 }
 
-/// The tries that have a time, the fastest first.
+/// The tries that have a time, from the fastest to the slowest.
 static std::vector<const TuneTry *> ranked(const TuneResult &result) {
   std::vector<const TuneTry *> tries;
   for (const TuneTry &each : result.tries)
@@ -26,7 +26,7 @@ static std::vector<const TuneTry *> ranked(const TuneResult &result) {
   std::stable_sort(tries.begin(), tries.end(), [](const TuneTry *a, const TuneTry *b) {
     return *a->outcome.us < *b->outcome.us;
   });
-  // Of choices that take the same time the one that was tried first is shown.
+  // Of choices with equal times the one that was tried first is shown.
   auto isSame = [](const TuneTry *a, const TuneTry *b) { return *a->outcome.us == *b->outcome.us; };
   tries.erase(std::unique(tries.begin(), tries.end(), isSame), tries.end());
   return tries;
@@ -88,7 +88,7 @@ std::string tuneText(const TuneReport &report) {
   constexpr size_t most = 5;
   for (size_t i = 0; i < std::min(tries.size(), most); ++i)
     row(*tries[i], tries[i] == &first ? "  <-- today" : "");
-  // What holds today is always shown, even where it is not among the best.
+  // Today's choice is always shown, even if it is not among the best.
   if (std::find(tries.begin(), tries.begin() + std::min(tries.size(), most), &first) ==
       tries.begin() + std::min(tries.size(), most)) {
     if (first.outcome.us)

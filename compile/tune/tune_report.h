@@ -1,4 +1,4 @@
-// What `ptlc tune` prints.
+// The output of `ptlc tune`.
 #pragma once
 
 #include "compile/tune/tune_entry.h"
@@ -7,12 +7,12 @@ namespace ptl {
 
 struct TuneReport {
   const EntryTuning &tuning;
-  const TuneResult &result; ///< has a best
+  const TuneResult &result; ///< precondition: it has a best try
   std::string entry, target;
   double seconds = 0;
-  /// The times of today's choice and of the best, confirmed (`EntryTuning::confirmed`).
+  /// The times of the present choice and of the best, confirmed (`EntryTuning::confirmed`).
   std::optional<std::pair<double, double>> confirmed = {};
-  std::string ended = {}; ///< `budget`, `interrupt`; empty: it ended by itself
+  std::string ended = {}; ///< `budget`, `interrupt`; empty: the search completed
 
   /// `schedule matmul on a3 { BM = 64 }`
   std::string schedule() const;

@@ -14,13 +14,13 @@ static std::string formatted(const std::string &path, std::string text) {
   return format(parse(sources.file(file), quiet)).text;
 }
 
-/// A file in another style is not reformatted.
+/// Formats the text only if the file was formatted before, so that another style is kept.
 static std::string inStyleOf(const SourceFile &file, std::string text) {
   bool wasFormatted = formatted(file.path(), std::string(file.text())) == file.text();
   return wasFormatted ? formatted(file.path(), std::move(text)) : text;
 }
 
-/// The number of the axis that an item of a schedule sets; nothing if it sets none.
+/// The index of the axis that an item of a schedule sets; nullopt if it sets none.
 static std::optional<size_t> axisOf(const Tree &tree, NodeId item, const EntryTuning &tuning) {
   std::string key = choiceKey(tree, item);
   for (size_t i = 0; i < tuning.axes().size(); ++i)
@@ -29,7 +29,7 @@ static std::optional<size_t> axisOf(const Tree &tree, NodeId item, const EntryTu
   return std::nullopt;
 }
 
-/// An item with what separates it from the next one, or else from the one before.
+/// The span of an item with the separator behind it, or else with the one before it.
 static Span withSeparator(std::string_view text, Span item) {
   size_t end = text.find_first_not_of(" \t", item.end);
   if (end != text.npos && (text[end] == ',' || text[end] == ';')) {
@@ -41,7 +41,8 @@ static Span withSeparator(std::string_view text, Span item) {
   return {item.file, isSeparated ? static_cast<uint32_t>(before) : item.begin, item.end};
 }
 
-/// Sets the values of a point in a schedule. Those that it does not have yet come first in it.
+/// Sets the values of a point in a schedule. Items that the schedule does not have yet are put
+/// first.
 static void setValues(std::string &text, const Tree &tree, NodeId node, const EntryTuning &tuning,
                       const TunePoint &point) {
   std::vector<bool> isSet(tuning.axes().size());
@@ -57,19 +58,19 @@ static void setValues(std::string &text, const Tree &tree, NodeId node, const En
         edits.emplace_back(tree.span(item), now);
     }
   Span span = tree.span(node);
-  // Behind the brace that opens the items, which stands after all else of the header.
+  // They are inserted behind the brace that opens the items, which follows the whole header.
   NodeId last = view.target() != kNoNode ? view.target() : view.callee();
   uint32_t open = static_cast<uint32_t>(text.find('{', tree.span(last).end)) + 1;
   std::string added;
   for (size_t i = 0; i < isSet.size(); ++i)
     if (std::string item = tuning.itemText(i, point); !isSet[i] && !item.empty())
       added += " " + item + ",";
-  // A comma ends the last one only where an item follows on the same line.
+  // The last one keeps its comma only where another item follows on the same line.
   size_t next = text.find_first_not_of(" \t", open);
   if (!added.empty() && next != text.npos && (text[next] == '\n' || text[next] == '}'))
     added.pop_back();
   edits.emplace_back(Span{span.file, open, open}, added);
-  // Edits go from the end to the start, so that places in front of them stay valid.
+  // Edits are applied from the end to the start, so that earlier positions stay valid.
   std::sort(edits.begin(), edits.end(),
             [](const auto &a, const auto &b) { return a.first.begin > b.first.begin; });
   for (const auto &[place, value] : edits)
@@ -96,7 +97,7 @@ std::string withSchedule(const CheckedProgram &program, const SourceManager &sou
   std::string text(file.text());
   const ScheduleDecl *own = nullptr, *today = tuning.schedule();
   for (const ScheduleDecl *each : root.schedules)
-    // A schedule with a condition is for some lengths only: those of today, or others.
+    // A schedule with a condition holds for some lengths only: today's, or others.
     if (each->target == &decl && each->machine == machine &&
         (each == today || (!own && !each->when)))
       own = each;
@@ -104,6 +105,7 @@ std::string withSchedule(const CheckedProgram &program, const SourceManager &sou
     setValues(text, *root.tree, nodeOf(program, *own).node, tuning, point);
   } else {
     std::string chosen = scheduleItems(program, tuning, point);
+    // Without a schedule for this machine a new one is added behind the declaration.
     std::string schedule = "schedule " + decl.name + " on " + machine + " { " + chosen + " }\n";
     size_t end = text.find('\n', root.tree->span(decl.syntax).end);
     if (end == text.npos) {
@@ -152,7 +154,7 @@ std::optional<std::string> withSchedules(const CheckedProgram &program,
       }
     }
     Span span = node.tree->span(node.node);
-    // The line goes with it.
+    // The line break goes with it.
     if (span.end < text.size() && text[span.end] == '\n')
       ++span.end;
     edits.emplace_back(span, "");

@@ -1,5 +1,5 @@
-// `ptlc debug --dap`: the Debug Adapter Protocol for editors. One thread: requests are answered
-// before the run, where it stands still, and every now and then while it goes on.
+// `ptlc debug --dap`: the Debug Adapter Protocol for editors. It is single-threaded: requests are
+// answered before the run, while it is stopped, and at intervals while it runs.
 #pragma once
 
 #include "driver/debug/channel.h"
@@ -15,7 +15,7 @@ public:
   Adapter(const Options &options, Channel &channel);
   ~Adapter();
 
-  /// Until the client leaves.
+  /// Serves until the client disconnects.
   ExitCode serve();
 
 private:
@@ -51,13 +51,13 @@ private:
   Scenario scenario_;
   bool isConfigured_ = false, hasEnded_ = false, hasLeft_ = false;
 
-  // Where the run stands still.
+  // The state of the run while it is stopped; otherwise null.
   const reference::RunView *view_ = nullptr;
   std::optional<Resume> resume_;
   bool wantsPause_ = false;
   std::string failure_;
   std::vector<std::vector<Shown>> opened_; ///< by `variablesReference`, counted from 1
-  std::vector<Shown> parents_;             ///< what has parts, counted behind those
+  std::vector<Shown> parents_;             ///< values with parts, numbered after those
 };
 
 } // namespace ptl::debug

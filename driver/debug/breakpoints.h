@@ -1,4 +1,4 @@
-// Where a run is to stop.
+// The breakpoints of a run.
 #pragma once
 
 #include "codegen/reference/observer.h"
@@ -8,11 +8,11 @@
 namespace ptl::debug {
 
 struct Breakpoint {
-  uint32_t line = 0; ///< where it stands: that of a step, at or behind the line asked for
+  uint32_t line = 0; ///< the line of a step: the requested one, or the next that has a step
   uint32_t column = 0;
   bool isPossible = false; ///< whether there is such a step
-  std::string condition;   ///< stops only where it holds; empty: always
-  int64_t hits = 0;        ///< stops from this hit on
+  std::string condition;   ///< stops only if it holds; empty: always
+  int64_t hits = 0;        ///< stops from this hit onward
   int64_t reached = 0;
 };
 
@@ -26,21 +26,22 @@ public:
     std::string condition = {};
     int64_t hits = 0;
   };
-  /// Takes the place of those that the file had; the answer is in the same order.
+  /// Replaces the breakpoints of the file; the answer is in the same order.
   std::vector<Breakpoint> set(const std::string &path, const std::vector<Wanted> &wanted);
-  /// The one at which a step begins.
+  /// The breakpoint at which a step begins; null if there is none.
   Breakpoint *at(Span step);
 
 private:
   void collect(const CheckedModule &module);
 
   const SourceManager &sources_;
-  std::map<std::string, FileId> files_;                  ///< by canonical path
-  std::map<FileId, std::map<uint32_t, uint32_t>> steps_; ///< line and where its first step begins
-  std::map<FileId, std::map<uint32_t, Breakpoint>> set_; ///< by where the step begins
+  std::map<std::string, FileId> files_; ///< by canonical path
+  /// for each line, the offset at which its first step begins
+  std::map<FileId, std::map<uint32_t, uint32_t>> steps_;
+  std::map<FileId, std::map<uint32_t, Breakpoint>> set_; ///< by the offset at which the step begins
 };
 
-/// The path by which a file is known whatever way leads to it.
+/// The canonical path of a file, so that different paths to it compare equal.
 std::string canonicalPath(const std::string &path);
 
 } // namespace ptl::debug

@@ -11,20 +11,21 @@ namespace ptl::debug {
 
 class Channel {
 public:
-  /// Reads from and writes to file descriptors that others own.
+  /// Reads from and writes to file descriptors that the caller owns.
   Channel(int input, int output) : input_(input), output_(output) {}
 
-  /// The next message; waits for it. Nothing at the end of the input, and where no frame can be
-  /// read any more.
+  /// Waits for the next message and returns it. Nothing at the end of the input, or after a
+  /// malformed header.
   std::optional<nlohmann::json> next();
-  /// Whether a part of a message is there already.
+  /// Whether at least a part of a message has arrived.
   bool hasInput() const;
   /// Numbers the message and sends it.
   void send(nlohmann::json message);
 
 private:
   bool readMore();
-  /// The number of bytes that the header at the beginning of the buffer announces.
+  /// Removes a header from the beginning of the buffer; returns the number of bytes that it
+  /// announces.
   std::optional<size_t> takeHeader();
 
   int input_, output_;

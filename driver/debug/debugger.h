@@ -1,5 +1,5 @@
-// Decides at each step of a run whether it stands still there. How that is shown, and what a person
-// then says, is for who derives from it.
+// Decides at each step of a run whether to stop there. A derived class shows the state and asks the
+// user what to do next.
 #pragma once
 
 #include "driver/debug/breakpoints.h"
@@ -9,7 +9,7 @@ namespace ptl::debug {
 enum class Resume : uint8_t {
   Continue,
   Over, ///< to the next statement of this call, or of one that called it
-  Into, ///< to the next statement of all
+  Into, ///< to the very next statement
   Out,  ///< to the next statement of a call that called this one
 };
 
@@ -18,11 +18,11 @@ enum class Reason : uint8_t { Entry, Step, Breakpoint, Failure, Pause };
 struct Stopped {
   Reason reason = Reason::Step;
   std::string
-      text; ///< of a failure: what is wrong; of a breakpoint: why its condition is not known
+      text; ///< of a failure: the message; of a breakpoint: why its condition cannot be evaluated
   Span at;
 };
 
-/// Ends the run from within; passes through the interpreter.
+/// Thrown to end the run; it passes through the interpreter.
 struct Quit {};
 
 class Debugger : public reference::Observer {
@@ -36,9 +36,9 @@ public:
   bool stopsAtFailures = true;
 
 protected:
-  /// The run stands still until this returns. May throw `Quit`.
+  /// Called when the run stops; it continues when this returns. May throw `Quit`.
   virtual Resume stopped(const Stopped &why, const reference::RunView &view) = 0;
-  /// Asked every now and then while the run goes on. May throw `Quit`.
+  /// Called at intervals while the run continues; true stops it. May throw `Quit`.
   virtual bool wantsPause() { return false; }
 
 private:

@@ -1,4 +1,4 @@
-// Debugging in a terminal: a prompt where the run stands still.
+// Debugging in a terminal: a prompt whenever the run is stopped.
 #pragma once
 
 #include "driver/debug/debugger.h"

@@ -1,4 +1,4 @@
-// Translates the options of the command line to those of the compiler.
+// Translates the options of the command line to options of the compiler.
 #pragma once
 
 #include "compile/call/example_call.h"
@@ -7,18 +7,18 @@
 
 namespace ptl {
 
-/// The compiler's options. They make an internal error write what reproduces it to a folder beside
-/// the caller's files.
+/// The compiler's options. With them an internal error writes a reproducer to a folder beside the
+/// caller's files.
 CompilerOptions compilerOptions(const Options &options, const Target &target);
 
-/// Whether code can be made for the processor of `--cpu`, and run here if it is to (`runs`). If it
-/// cannot, that is reported, and the result is how the command ends. `target`: the only target of
-/// the command, which must be the CPU; null where there may be several.
+/// Whether code can be generated for the processor of `--cpu` and, with `runs`, run on this one. If
+/// not, that is reported, and the result is the exit code of the command. `target` is the only
+/// target of the command, which must be the CPU; null if there may be several.
 std::optional<ExitCode> processorProblem(Session &session, const Target *target, bool runs);
 
 /// The values of `-D`, by name.
 Wanted wantedOf(const Options &options);
-/// Those that are numbers, for one declaration: the sizes of the call whose time is told.
+/// The integer values of `-D` for one declaration: the sizes of the call whose time is estimated.
 ExampleSizes exampleSizes(const Options &options, const CallableDecl &decl);
 
 } // namespace ptl

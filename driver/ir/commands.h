@@ -18,21 +18,20 @@ ExitCode runLower(const Options &options);
 ExitCode runSim(const Options &options);
 ExitCode runTune(const Options &options);
 
-/// The entry that `--entry` names, or the only one that could be meant. Null after reporting why
-/// there is none.
+/// The entry that `--entry` names, or the only candidate. Null after reporting why there is none.
 const CallableDecl *chooseEntry(Session &session, const CheckedProgram &program);
 
-/// A checked file, and the entry in it that a command is about.
+/// A checked file, and the entry in it that a command concerns.
 struct CheckedEntry {
   std::unique_ptr<CheckedProgram> program;
   const CallableDecl *decl = nullptr;
 };
 
 /// Checks the file of the command line and chooses the entry. `decl` is null after reporting why
-/// there is none, or what is wrong in the file.
+/// there is none, or the errors of the file.
 CheckedEntry checkEntry(Session &session);
 
-/// Reports why a call stopped, at its source line if it has one.
+/// Reports why a call stopped, at its source line if there is one.
 void reportStop(Session &session, const rt::Failure &failure);
 
 } // namespace ptl

@@ -12,7 +12,7 @@
 
 namespace ptl {
 
-/// The graphs of all variants, with times where the target's are known. Nothing after an error.
+/// The graphs of all variants, with times if those of the target are known. Nothing after an error.
 std::optional<std::vector<ProgramGraph>> graphsOf(Session &session, const CompileContext &context,
                                                   const Target &target,
                                                   const std::vector<ManifestEntry> &entries);

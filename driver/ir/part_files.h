@@ -1,4 +1,4 @@
-// The arrays of a run on ranks that lie in files: each rank reads and writes the blocks that it has.
+// The arrays of a run on ranks that are stored in files: each rank reads and writes its own blocks.
 #pragma once
 
 #include "codegen/parts/run_parts.h"
@@ -12,7 +12,7 @@ namespace ptl {
 
 class RunFiles : public parts::PartFiles {
 public:
-  /// `paths` has one entry per output, which is empty if the output goes to no file.
+  /// `paths` has one entry per output; it is empty if the output does not go to a file.
   RunFiles(const RunInputs &inputs, const rt::Entry &entry, std::vector<std::string> paths,
            PendingResults &pending);
 
@@ -26,7 +26,7 @@ public:
 
 private:
   std::vector<const rt::ArrayFile *> files_; ///< per parameter
-  std::vector<PtlElem> elems_;               ///< the element types as which they are read
+  std::vector<PtlElem> elems_;               ///< the element types in which they are read
   std::vector<std::string> paths_;
   PendingResults &pending_;
 };

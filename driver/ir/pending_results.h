@@ -1,4 +1,5 @@
-// Collects results for files and for the terminal, so that none is visible before all are complete.
+// Collects results for files and for the terminal, so that none becomes visible before all are
+// complete.
 #pragma once
 
 #include "driver/session.h"
@@ -13,20 +14,21 @@ namespace ptl {
 
 class PendingResults {
 public:
-  /// `announce` is called with the name of each temporary file before the file is made.
+  /// `announce` is called with the name of each temporary file before the file is created.
   explicit PendingResults(std::function<void(const std::string &)> announce = {})
       : announce_(std::move(announce)) {}
   ~PendingResults();
   PendingResults(const PendingResults &) = delete;
 
   void print(const std::string &text) { text_ += text; }
-  /// Writes an array to a temporary file beside `path`, and reports a failure. If `path` is no regular file
-  /// (a pipe or a device), it is written by `commit`.
+  /// Writes an array to a temporary file beside `path`; a failure is reported. If `path` is not a
+  /// regular file (a pipe or a device), `commit` writes it.
   bool write(Session &session, const std::string &path, rt::OwnedArray array);
-  /// Whether results for `path` can be written in parts: it is a regular file or does not exist.
+  /// Whether results for `path` can be written in parts: it must be a regular file or not exist.
   static bool takesParts(const std::string &path);
-  /// Makes a temporary file of `size` bytes beside `path` that begins with `head`; other processes write the
-  /// rest. Returns its name; after a failure the name is empty, and `why` has the reason.
+  /// Creates a temporary file of `size` bytes beside `path` that begins with `head`; other
+  /// processes write the rest. Returns its name; after a failure the name is empty, and `why` has
+  /// the reason.
   std::string begin(const std::string &path, const std::string &head, uint64_t size,
                     std::string &why);
   /// Renames the files to their final names and prints the text; reports failures.

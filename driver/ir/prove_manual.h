@@ -1,4 +1,4 @@
-// Runs the prover on kernels that are written at block level, when they are checked.
+// Runs the prover on kernels written at block level, as a part of checking a file.
 #pragma once
 
 #include "compile/entry/binding.h"
@@ -6,9 +6,9 @@
 
 namespace ptl {
 
-/// Compiles the manual kernels of the root file for the machines that they name, and reports what
-/// the prover finds. `wanted` gives values of `static` dimensions and the like. False after an
-/// error of the compiler itself.
+/// Compiles the manual kernels of the root file for the machines that they name, and reports the
+/// findings of the prover. `wanted` gives values of `static` dimensions and the like. Returns false
+/// after an internal error of the compiler.
 bool proveManual(Session &session, const CheckedProgram &program, const Wanted &wanted);
 
 } // namespace ptl

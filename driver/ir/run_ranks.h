@@ -1,5 +1,5 @@
-// Runs the parts of a program as ranks of MPI: `ptlc run --shape chip=4` starts `mpirun` and watches it, and
-// the processes that `mpirun` starts run the same command as ranks.
+// Runs the parts of a program as MPI ranks: `ptlc run --shape chip=4` starts `mpirun` and
+// supervises it, and the processes that `mpirun` starts run the same command as ranks.
 #pragma once
 
 #include "driver/options.h"
@@ -19,7 +19,8 @@ class Ranks : public movement::Port {
 public:
   /// Whether `mpirun` or a similar program started this process as one of several.
   static bool isOne();
-  /// Connects this rank to its keeper and loads the plug-in. Null, and the reason, after a failure.
+  /// Connects this rank to its keeper and loads the MPI plug-in. Null, with the reason, after a
+  /// failure.
   static std::unique_ptr<Ranks> join(double patience, std::string &why);
   /// Runs `mpirun` with `count` processes of this command, and waits until all of them have ended.
   static ranks::Outcome start(uint32_t count, double patience, ranks::Keeper::NameOf nameOf);
@@ -35,9 +36,10 @@ public:
   bool receiveBy(uint32_t rank, size_t size, const movement::TakeBytes &take) override;
   /// Notes a file that is removed if the run fails.
   void makes(const std::string &path) { lifeline_->makes(path); }
-  /// Ends this rank, after its messages have been printed. After success it waits until every rank has
-  /// called this; then the first rank writes the results by `commit`, whose exit code is that of the run.
-  /// After a failure all ranks end. With `isShared` all ranks have failed alike, and the first one reports it.
+  /// Ends this rank, after its messages have been printed. After success it waits until every rank
+  /// has called this; then the first rank writes the results by `commit`, whose exit code is that
+  /// of the run. After a failure all ranks end. With `isShared` all ranks have failed for the same
+  /// reason, and the first one reports it.
   ExitCode end(ExitCode code, bool isShared, const std::function<ExitCode()> &commit);
 
 private:

@@ -1,4 +1,4 @@
-// Converts results to texts for people and to arrays for files.
+// Converts results to text for people, and to arrays for files.
 #pragma once
 
 #include "runtime/npy/owned_array.h"
@@ -7,11 +7,11 @@
 
 namespace ptl {
 
-/// `y: f32[4, 8]` with the elements of a small array, or the smallest, largest and mean element of
-/// a large one.
+/// `y: f32[4, 8]` with the elements of a small array, or with the minimum, maximum and mean of a
+/// large one.
 std::string showArray(const std::string &name, const rt::OwnedArray &array);
 
-/// `bf16` and `f8` arrays widened to `f32`, all others as they are.
+/// Converts `bf16` and `f8` arrays to `f32`; returns all others unchanged.
 rt::OwnedArray widened(rt::OwnedArray array);
 
 } // namespace ptl

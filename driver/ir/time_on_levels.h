@@ -14,7 +14,8 @@
 
 namespace ptl {
 
-/// The program, its sizes by name, and the number of parts of each level; without `shape` the whole machine.
+/// The program, its sizes by name, and the number of parts at each level; without `shape` the whole
+/// machine.
 struct LevelsQuestion {
   const CheckedProgram &program;
   const CallableDecl &decl;
@@ -36,21 +37,22 @@ struct TimedOnLevels {
   movement::Fabric fabric;
   std::vector<uint32_t> chips; ///< the chip of each part
   parts::PartsTime time;
-  std::string notComputed; ///< why the time of some computation is not known; empty if all are
+  std::string notComputed; ///< why the time of some computation is unknown; empty if all are known
 };
 
-/// Nothing after reporting why there is no time.
+/// Null after reporting why there is no time.
 std::unique_ptr<TimedOnLevels> timeOnLevels(Session &session, const LevelsQuestion &question);
 
-/// For people: the time, and what each movement moves, takes and adds.
+/// A text for people: the time, and for each movement its bytes, its time and how much it adds.
 std::string levelsText(const TimedOnLevels &timed, const SourceManager &sources);
 /// The same as JSON (docs/schemas/levels.json).
 std::string levelsJson(const TimedOnLevels &timed, const SourceManager &sources);
-/// A trace for Perfetto and Chrome: the computations and movements of each part, and the ports of each level.
+/// A trace for Perfetto and Chrome: the computations and movements of each part, and the ports of
+/// each level.
 std::string levelsTrace(const TimedOnLevels &timed, const SourceManager &sources);
-/// The same as a page for a browser.
+/// The trace as a page for a browser.
 std::string levelsPage(const TimedOnLevels &timed, const SourceManager &sources);
-/// The same by lane (docs/schemas/lanes.json).
+/// The trace by lane (docs/schemas/lanes.json).
 std::string levelsLanes(const TimedOnLevels &timed, const SourceManager &sources);
 
 } // namespace ptl

@@ -11,21 +11,21 @@
 
 namespace ptl {
 
-/// The entries to compile: the one of `--entry`, else all that are `pub` or named in a `-D`, else
-/// all. An entry has one variant per combination of values for its static dimensions, element types
-/// (`-D softmax.T=f32`) and number of leading axes (`-D softmax...=1`). An entry for which some
-/// value is not given has none. Errors are reported.
+/// The entries to compile: the one of `--entry`, otherwise all that are `pub` or named in a `-D`,
+/// otherwise all. An entry has one variant per combination of values for its static dimensions,
+/// element types (`-D softmax.T=f32`) and number of leading axes (`-D softmax...=1`). An entry with
+/// a missing value has no variant. Errors are reported.
 std::vector<ManifestEntry> chooseVariants(Session &session, const CheckedProgram &program);
 
-/// The options that a caller has to add to get a variant of `decl`: `-D softmax_rows.C=…`.
+/// The options that are missing for a variant of `decl`: `-D softmax_rows.C=…`.
 std::string missingDefines(const CallableDecl &decl);
 
-/// The values of an entry's tunables by `-D BK=256` or `-D attention.BK=256`. Values that are not
-/// numbers are reported.
+/// The values that `-D BK=256` or `-D attention.BK=256` gives an entry's tunables. Values that are
+/// not integers are reported.
 std::map<std::string, int64_t> tunablesGiven(Session &session, const CallableDecl &decl);
 
 /// The binding of one variant, with the tunables that `-D BK=256` or `-D attention.BK=256` gives.
-/// Values that are not numbers are reported.
+/// Values that are not integers are reported.
 ir::EntryBinding bindingOf(Session &session, const ManifestEntry &entry,
                            const ManifestVariant &variant);
 

@@ -1,4 +1,4 @@
-// Writes `.pto` and C++ as files, and checks them with outside tools for `--verify`.
+// Writes `.pto` and C++ as files, and checks them with external tools for `--verify`.
 #pragma once
 
 #include "codegen/pto/line_map.h"
@@ -13,17 +13,19 @@
 
 namespace ptl {
 
-/// The kernels as one `.pto` for the PTOAS of `--ptoas-version`. Operations that it cannot express
-/// are reported. Returns nothing if there is no such version, which is reported, too.
+/// The kernels as one `.pto` for the PTOAS of `--ptoas-version`. Operations that cannot be
+/// expressed are reported. Returns nothing after reporting that there is no such version.
 std::optional<pto::Emitted> emitPtoText(Session &session, llvm::ArrayRef<mlir::ModuleOp> kernels,
                                         const Machine &machine);
 
-/// An entry as C++, with `#line` if `-g` was given. Operations that it cannot express are reported.
+/// An entry as C++, with `#line` if `-g` was given. Operations that cannot be expressed are
+/// reported.
 pto::Emitted emitCppText(Session &session, const ChipProgram &program, const Machine &machine,
                          const std::string &fileName);
 
-/// For `--verify`: reports at the source what PTOAS (of `--ptoas`) and Clang (with the headers of
-/// `--pto-isa`) reject. Does nothing without the option. False if a tool is missing.
+/// For `--verify`: reports, at the source, errors that PTOAS (of `--ptoas`) and Clang (with the
+/// headers of `--pto-isa`) find. Does nothing without the option. Returns false if a tool is
+/// missing.
 bool verifyPtoText(Session &session, const pto::Emitted &text, const Machine &machine);
 bool verifyCppText(Session &session, const ChipProgram &program, const Machine &machine);
 

@@ -1,4 +1,4 @@
-// Memory in large steps that is given back at once.
+// Allocates memory in large steps, and frees it all at once.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace ptl {
 
-/// Objects stay where they are until the arena goes; then those with destructors are destroyed, the
-/// youngest first.
+/// Objects keep their addresses during the lifetime of the arena. At its end, objects with
+/// destructors are destroyed in reverse order.
 class Arena {
 public:
   Arena() = default;
@@ -49,7 +49,7 @@ private:
   void *allocate(size_t size) {
     size = (size + alignment - 1) / alignment * alignment;
     if (size > left_) {
-      // A quarter of all that there is: little of it stays unused.
+      // Growing by a quarter of the total bounds the unused share.
       left_ = std::max(std::clamp(total_ / 4, leastStep, greatestStep), size);
       total_ += left_;
       chunks_.emplace_back(new std::byte[left_]);

@@ -1,7 +1,7 @@
-// Casts between the nodes of a tree by their kind: `isa`, `cast` and `dyn_cast`, as LLVM spells
-// them. The front end has no LLVM, so these are its own. In files that include LLVM too,
-// argument-dependent look-up keeps the two apart: only nodes of trees (`Castable`) lead into the
-// namespace of these.
+// Casts between the node classes of a tree by their kind: `isa`, `cast` and `dyn_cast`, spelled as
+// in LLVM. The front end does not depend on LLVM, so these are its own. In files that include LLVM
+// too, argument-dependent look-up keeps the two apart: only nodes of trees (`Castable`) lead into
+// this namespace.
 #pragma once
 
 #include <cassert>
@@ -13,13 +13,14 @@ namespace ptl::casting {
 /// The root type of a tree derives from it, so that argument-dependent look-up finds the casts.
 struct Castable {};
 
-/// `To` is a kind of `From`: it derives from it, and its `classof` tells whether a node is one.
+/// `To` is a kind of `From`: it is derived from it, and has a `classof` that tells whether a node
+/// is one.
 template <typename To, typename From>
 concept KindOf = std::derived_from<To, std::remove_const_t<From>> && requires(const From *node) {
   { To::classof(node) } -> std::same_as<bool>;
 };
 
-/// `To`, constant where `From` is.
+/// `To`, with the constness of `From`.
 template <typename To, typename From>
 using ConstAs = std::conditional_t<std::is_const_v<From>, const To, To>;
 

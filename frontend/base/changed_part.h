@@ -1,4 +1,4 @@
-// Where two texts, or any two sequences, differ.
+// The difference between two texts, or any two sequences.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 namespace ptl {
 
-/// What lies between the common beginning and the common end of two sequences: `[begin, oldEnd)` of
+/// The part between the common prefix and the common suffix of two sequences: `[begin, oldEnd)` of
 /// the old one became `[begin, newEnd)` of the new one.
 struct ChangedPart {
   size_t begin = 0, oldEnd = 0, newEnd = 0;
@@ -14,8 +14,8 @@ struct ChangedPart {
   bool isEmpty() const { return begin == oldEnd && begin == newEnd; }
 };
 
-/// The smallest part whose replacement makes `after` of `before`. The common end does not overlap
-/// the common beginning, which is found first.
+/// The smallest part whose replacement turns `before` into `after`. The common suffix does not
+/// overlap the common prefix, which is computed first.
 template <typename Before, typename After>
 ChangedPart changedPart(const Before &before, const After &after) {
   size_t shorter = std::min(before.size(), after.size()), begin = 0, tail = 0;

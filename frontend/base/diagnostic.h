@@ -31,9 +31,9 @@ struct DiagInfo {
 };
 
 const DiagInfo &diagInfo(DiagId id);
-/// Codes of the lexer: E00xx.
+/// Whether the code is one of the lexer: E00xx.
 bool isLexical(DiagId id);
-/// Codes of errors of the lexer or the parser: E00xx and E01xx.
+/// Whether the code is one of the lexer or the parser: E00xx and E01xx.
 bool isSyntaxError(DiagId id);
 /// All rows, in order of the table.
 const std::vector<DiagInfo> &allDiagInfos();
@@ -44,10 +44,10 @@ struct TextEdit {
   std::string text;
 };
 
-/// Whether a fix may be made without being asked for by itself.
+/// Whether a fix may be applied automatically, without a request for this particular fix.
 enum class FixSafety : uint8_t { Certain, Maybe };
 
-/// One entry per row of `fixes.def`, which says what each is for.
+/// One entry per row of `fixes.def`, which describes the purpose of each.
 enum class FixId : uint8_t {
 #define FIX(NAME, SAFETY, WHY) NAME,
 #include "frontend/base/fixes.def"
@@ -67,14 +67,15 @@ const std::vector<FixInfo> &allFixInfos();
 /// `certain`, `maybe`
 const char *fixSafetyName(FixSafety safety);
 
-/// Names of a module that a file must import: where the text goes depends on its other imports.
+/// A name of a module that a file must import. Where the text is inserted depends on the file's
+/// other imports.
 struct ImportNeed {
   std::string module; ///< `std.nn`
   std::string name;   ///< `silu`; empty: the module itself is imported
 };
 
-/// A repair: a title in the imperative and the edits that carry it out. There is no fix without a
-/// kind, which says how safe it is.
+/// A repair: a title in the imperative and the edits that carry it out. Every fix has a kind, which
+/// determines its safety.
 struct Fix {
   Fix(FixId id, std::string title, std::vector<TextEdit> edits)
       : id(id), title(std::move(title)), edits(std::move(edits)) {}
@@ -90,7 +91,7 @@ struct Fix {
   bool isCertain() const { return fixInfo(id).safety == FixSafety::Certain; }
 };
 
-/// A secondary place with its explanation.
+/// A secondary source location with its explanation.
 struct Label {
   Span span;
   std::string text;
@@ -107,12 +108,11 @@ struct Diagnostic {
   std::vector<std::string> helps;
   std::vector<Fix> fixes;
 
-  /// The one fix that may be made without being asked for by itself; null if there is none, or
-  /// more than one.
+  /// The one fix that may be applied automatically; null if there is none, or more than one.
   const Fix *certainFix() const;
 };
 
-/// Adds detail to a diagnostic that was just reported. Valid until the next report to the same
+/// Adds details to a diagnostic that was just reported. Valid until the next report to the same
 /// sink.
 class DiagnosticBuilder {
 public:
@@ -130,7 +130,7 @@ private:
   Diagnostic *diagnostic_;
 };
 
-/// Collects the diagnostics of one phase or compilation, in order of report.
+/// Collects the diagnostics of one phase or compilation, in the order of reports.
 class DiagnosticSink {
 public:
   /// Reports a diagnostic; `args` replace `{0}`, `{1}` … in its message.

@@ -1,5 +1,5 @@
-// Values of every element type on the host: rounding, conversion, and their form in memory. Correct
-// by construction rather than fast: all rounding goes through one exact routine.
+// Values of every element type on the host: rounding, conversion, and their storage format. The
+// code favours evident correctness over speed: all rounding goes through one exact routine.
 #pragma once
 
 #include "frontend/base/elem_type.h"
@@ -30,11 +30,11 @@ double roundFloat(double value, ElemKind kind, RoundMode mode = RoundMode::Even)
 /// `value` modulo the width of the integer type `kind` (any two's complement pattern in, a
 /// `Scalar::i` out).
 int64_t wrapInteger(uint64_t value, ElemKind kind);
-/// Smallest and largest value as `Scalar::i`.
+/// The smallest and the largest value, as `Scalar::i`.
 int64_t smallestInteger(ElemKind kind);
 int64_t largestInteger(ElemKind kind);
 
-/// Rounds floats to `kind` and wraps integers: what every operation does with its result.
+/// Rounds floats to `kind` and wraps integers; every operation applies this to its result.
 Scalar roundScalar(Scalar value, ElemKind kind);
 
 /// The conversion `to(x, round: mode, saturate: saturate)`. Float to integer saturates whatever

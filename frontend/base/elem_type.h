@@ -58,10 +58,10 @@ constexpr bool isSigned(ElemKind kind) {
   return c == ElemClass::Signed || c == ElemClass::Position;
 }
 constexpr bool isNumber(ElemKind kind) { return kind != ElemKind::Bool; }
-/// Elements of a block-scaled array that have one scale.
+/// The number of elements of a block-scaled array that share one scale.
 inline constexpr int64_t kBlockLength = 32;
-/// Whether arrays of the type only hold numbers: they are converted, moved and multiplied with their
-/// scales, but nothing is computed in the type.
+/// Whether the type is only for storage: elements are converted, moved and multiplied with their
+/// scales, but there is no arithmetic in the type.
 constexpr bool isHeldOnly(ElemKind kind) {
   return kind == ElemKind::F4E2M1 || kind == ElemKind::F8E8M0;
 }
@@ -94,7 +94,7 @@ constexpr std::optional<ElemKind> elemKindByName(std::string_view name) {
       return info.kind;
   return std::nullopt;
 }
-/// `float integer number any` (the kinds a generic may be given), or nothing.
+/// The constraint of that spelling (`float integer number any`), or nothing.
 constexpr std::optional<ElemConstraint> constraintByName(std::string_view name) {
   for (ElemConstraint c : {ElemConstraint::Float, ElemConstraint::Integer, ElemConstraint::Number,
                            ElemConstraint::Any})

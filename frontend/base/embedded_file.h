@@ -1,4 +1,4 @@
-// A file that the build made part of the binary (`cmake/embed.py`).
+// A file that the build embeds in the binary (`cmake/embed.py`).
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// Carrying out the fixes of diagnostics.
+// Applies the fixes of diagnostics.
 #pragma once
 
 #include "frontend/base/diagnostic.h"
@@ -11,19 +11,21 @@ namespace ptl {
 
 struct FixedText {
   std::string text;
-  size_t applied = 0; ///< fixes carried out
+  size_t applied = 0; ///< fixes that were applied
   size_t skipped =
-      0; ///< fixes left out because they touch what an earlier one edits, or another file
+      0; ///< fixes that were skipped because they overlap an earlier one, or concern another file
 };
 
-/// Applies the fixes to `text`, the content of `file`. A fix is carried out as a whole or not at
-/// all; of two that overlap the first wins. Two insertions at one place are both made, in order.
+/// Applies the fixes to `text`, the content of `file`. A fix is applied either completely or not at
+/// all; of two that overlap, the first wins. Two insertions at one place are both made, in order.
 FixedText applyFixes(std::string_view text, FileId file, const std::vector<Fix> &fixes);
 
-/// The one edit, from the first byte that differs to the last, that makes `after` of a file's text.
+/// The single edit, from the first byte that differs to the last, that turns a file's text into
+/// `after`.
 TextEdit editTo(const SourceFile &file, std::string_view after);
 
-/// Every fix of the diagnostics: place, safety and title, and the lines before and after.
+/// A text that shows every fix of the diagnostics: its location, safety and title, and the lines
+/// before and after it.
 std::string shownFixes(const SourceManager &sources, const std::vector<Diagnostic> &diagnostics);
 
 } // namespace ptl

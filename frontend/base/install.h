@@ -1,4 +1,4 @@
-// Where the parts of an installation lie.
+// Locates the parts of an installation.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@ namespace ptl {
 /// The folder of the running program, with a slash at its end.
 std::string executableFolder();
 
-/// The folder of the standard library: `PTL_STD`, else beside the program (`../share/ptl/std`) or
-/// in the source tree around the build folder. Empty when there is none.
+/// The folder of the standard library: `PTL_STD`, otherwise beside the program
+/// (`../share/ptl/std`), otherwise in the source tree around the build folder. Empty if there is
+/// none.
 std::string standardLibraryFolder();
 
 } // namespace ptl

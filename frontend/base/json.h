@@ -11,7 +11,8 @@ namespace ptl {
 /// Appends `text` to `out` as a JSON string with its quotes.
 void appendJsonString(std::string &out, std::string_view text);
 
-/// Writes one document. Inside an object every value follows a `key`; begins and ends must match.
+/// Writes one document. Inside an object every value follows a `key`; calls that begin and end
+/// brackets must match.
 class JsonWriter {
 public:
   JsonWriter &beginObject() { return open('{'); }
@@ -22,13 +23,13 @@ public:
   JsonWriter &string(std::string_view value);
   JsonWriter &number(int64_t value);
   JsonWriter &boolean(bool value);
-  /// A value that is JSON text already.
+  /// Writes a value that is JSON text already.
   JsonWriter &raw(std::string_view json);
-  /// `key` followed by a string.
+  /// Writes a `key` followed by a string.
   JsonWriter &field(std::string_view name, std::string_view value) {
     return key(name).string(value);
   }
-  /// `key` followed by a number.
+  /// Writes a `key` followed by a number.
   JsonWriter &field(std::string_view name, int64_t value) { return key(name).number(value); }
 
   /// The document with a final line end.
@@ -42,7 +43,7 @@ private:
 
   std::string out_;
   unsigned depth_ = 0;
-  bool first_ = true;     ///< nothing was written yet in the innermost bracket
+  bool first_ = true;     ///< nothing has been written yet in the innermost bracket
   bool afterKey_ = false; ///< a key waits for its value
 };
 

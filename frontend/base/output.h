@@ -1,4 +1,4 @@
-// Files that `ptlc` writes: they appear whole, by rename, or not at all.
+// Output files of `ptlc`: they appear atomically, by rename, or not at all.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace ptl {
 
-/// Writes `data` to `path`; `-` is standard output. Nothing is left behind on failure; `error` then
-/// says why, in words.
+/// Writes `data` to `path`; `-` is standard output. On failure no file is left behind, and `error`
+/// has the reason in words.
 bool writeOutput(const std::string &path, std::string_view data, std::string *error);
 
 } // namespace ptl

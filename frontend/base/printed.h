@@ -1,11 +1,11 @@
-// Text as `printf` makes it, for numbers that people read.
+// Formats text as `printf` does, for numbers that people read.
 #pragma once
 
 #include <string>
 
 namespace ptl {
 
-/// At most 511 bytes; what is longer is cut.
+/// The result has at most 511 bytes; a longer one is truncated.
 __attribute__((format(printf, 1, 2))) std::string printed(const char *format, ...);
 
 } // namespace ptl

@@ -1,11 +1,11 @@
-// The memory of this process.
+// The memory use of this process.
 #pragma once
 
 #include <cstdint>
 
 namespace ptl {
 
-/// Bytes of the process that are in memory; 0 if the system does not say.
+/// The resident set size of the process in bytes; 0 if it is unknown.
 int64_t residentBytes();
 
 } // namespace ptl

@@ -1,5 +1,5 @@
-// Writing diagnostics out: for people, for grep, for programs (JSON) and for code review tools
-// (SARIF 2.1.0). The JSON form is described in `docs/schemas/diagnostics.md`.
+// Prints diagnostics: for people, for grep, for programs (JSON) and for code review tools (SARIF
+// 2.1.0). `docs/schemas/diagnostics.md` describes the JSON form.
 #pragma once
 
 #include "frontend/base/diagnostic.h"
@@ -19,12 +19,13 @@ std::optional<DiagnosticFormat> parseDiagnosticFormat(std::string_view name);
 struct RenderOptions {
   DiagnosticFormat format = DiagnosticFormat::Human;
   bool color = false; ///< ANSI colours, `Human` only
-  /// Columns of source shown of one line; the rest of a longer line is cut away around the place.
+  /// The number of columns shown of a source line; a longer line is cut off on both sides of the
+  /// location.
   unsigned excerptWidth = 160;
 };
 
-/// Renders all diagnostics in the given order, as text with a final line end. `Json` and `Sarif`
-/// give one document, also when there are no diagnostics; `Human` and `Short` then give nothing.
+/// Prints all diagnostics in the given order, as text with a final line end. `Json` and `Sarif`
+/// give one document even if there are no diagnostics; `Human` and `Short` then give an empty text.
 std::string renderDiagnostics(const SourceManager &sources,
                               const std::vector<Diagnostic> &diagnostics,
                               const RenderOptions &options);
@@ -32,7 +33,7 @@ std::string renderDiagnostics(const SourceManager &sources,
 /// `error`, `warning` or `note`.
 const char *severityName(Severity severity);
 
-/// The single renderers behind `renderDiagnostics`.
+/// The renderers of a single diagnostic behind `renderDiagnostics`.
 void renderHuman(std::string &out, const SourceManager &sources, const Diagnostic &diagnostic,
                  const RenderOptions &options);
 void renderShort(std::string &out, const SourceManager &sources, const Diagnostic &diagnostic);

@@ -1,4 +1,4 @@
-// Whole units: how many cover a size, and the size of these.
+// Rounding up to whole units.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@
 
 namespace ptl {
 
-/// A position for people: both 1-based; `column` counts bytes.
+/// A source location for people: both numbers are 1-based; `column` counts bytes.
 struct LineColumn {
   uint32_t line = 1;
   uint32_t column = 1;
@@ -46,13 +46,13 @@ class SourceManager {
 public:
   /// Adds a text under a path and returns its id.
   FileId add(std::string path, std::string text);
-  /// Reads a file; nothing when it cannot be read (`error` then says why, in words).
+  /// Reads a file. If it cannot be read, returns nothing, with the reason in words in `error`.
   std::optional<FileId> load(const std::string &path, std::string *error);
   const SourceFile &file(FileId id) const { return *files_[id]; }
   std::string_view text(Span span) const {
     return file(span.file).text().substr(span.begin, span.end - span.begin);
   }
-  /// Where a span begins, as `FILE:LINE:COLUMN`; empty where it is in no file.
+  /// The location at which a span begins, as `FILE:LINE:COLUMN`; empty if it is in no file.
   std::string place(Span span) const;
   size_t size() const { return files_.size(); }
 

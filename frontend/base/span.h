@@ -9,7 +9,7 @@ namespace ptl {
 /// Index of a file in a `SourceManager`.
 using FileId = uint32_t;
 
-/// The file of spans that lie nowhere: problems of the command line or of the machine.
+/// The file of spans without a location: problems of the command line or of the machine.
 inline constexpr FileId kNoFile = ~FileId(0);
 
 /// A half-open byte range `[begin, end)` of one source file.
@@ -22,7 +22,7 @@ struct Span {
   bool contains(uint32_t offset) const { return begin <= offset && offset < end; }
 };
 
-/// A span for what has no place in any source.
+/// The span of something without a source location.
 inline constexpr Span kNoSpan = {kNoFile, 0, 0};
 
 /// The smallest span that covers both. Both must lie in the same file.

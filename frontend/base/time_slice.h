@@ -1,4 +1,4 @@
-// How long the processor stays with a thread while others wait for it (Linux 6.12 and later).
+// How long the scheduler lets a thread run while others wait (Linux 6.12 and later).
 #pragma once
 
 #include <chrono>
@@ -11,10 +11,10 @@
 namespace ptl {
 
 /// Asks the system to run the calling thread for `slice` at a time. A thread with short slices that
-/// wakes up runs before one with long slices that is running: who answers somebody takes short ones,
-/// who computes takes long ones. Shares of the processor stay as they are, and so does everything
-/// where the system does not know of slices. Threads and processes that it starts have the usual
-/// slice when `isOwn`, else the same.
+/// wakes up preempts a running one with long slices, so threads that answer requests use short
+/// ones, and threads that compute use long ones. The shares of processor time do not change.
+/// Systems without support for slices ignore the call. Threads and processes that the thread starts
+/// have the default slice if `isOwn`, otherwise the same slice.
 inline void askTimeSlice(std::chrono::microseconds slice, bool isOwn) {
 #if defined(__linux__) && defined(SYS_sched_getattr) && defined(SYS_sched_setattr)
   // The C library has no declaration of this; the first version of the structure is enough.

@@ -1,4 +1,4 @@
-// Reading UTF-8 that may be broken.
+// Decodes UTF-8 that may be malformed.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,12 @@
 // The dimension algebra: integer polynomials over symbols and opaque terms `a/b`, `min`, `max`.
 //
 // Every polynomial is kept in one normal form and interned, so two dimensions are equal for all
-// values of their symbols exactly when the normal forms meet in one pointer (`a == b`). What holds
+// values of their symbols exactly if their normal forms are the same pointer (`a == b`). What holds
 // only under facts (`where`, `assert`, ranges) is asked of a `FactSet`, see facts.h.
 //
-// Ceiling division and remainder are no terms of their own: `cdiv(a, b)` is `(a - 1)/b + 1` and
-// `a % b` is `a - b*(a/b)`. So the emitter and the prover know one division; `toString` finds the
-// spellings again.
+// Ceiling division and remainder are not terms of their own: `cdiv(a, b)` is `(a - 1)/b + 1` and
+// `a % b` is `a - b*(a/b)`. So the emitter and the prover handle a single kind of division;
+// `toString` recovers the spellings.
 #pragma once
 
 #include "frontend/base/span.h"
@@ -30,7 +30,8 @@ struct SymbolId {
   auto operator<=>(const SymbolId &) const = default;
 };
 
-/// What a symbol stands for. All are integers; the comment gives what is known of each at once.
+/// What a symbol stands for. All symbols are integers; the comments give the bounds that follow
+/// from the kind alone.
 enum class SymbolKind : uint8_t {
   DimensionParam, ///< `[M, N]`: >= 0
   Tunable,        ///< `tune BM = 128`: >= 1
@@ -52,14 +53,14 @@ struct DimMonomial;
 class DimContext;
 
 /// An integer polynomial in normal form, owned by a `DimContext` that outlives it. A default `Dim`
-/// is *unknown*: the value of an expression that is already in error. Operations on it give unknown
-/// again, and proofs about it succeed, so that one mistake is reported once.
+/// is *unknown*: the value of an expression that already has an error. Operations on it give
+/// unknown again, and proofs about it succeed, so that one mistake is reported only once.
 class Dim {
 public:
   Dim() = default;
   bool isKnown() const { return node_ != nullptr; }
   explicit operator bool() const { return isKnown(); }
-  /// Same normal form. Unknown equals unknown.
+  /// Equality of normal forms. Unknown equals unknown.
   bool operator==(const Dim &) const = default;
 
   /// The polynomial as a sum; empty for 0 (and for unknown). The order is fixed but arbitrary.
@@ -71,9 +72,11 @@ public:
   std::optional<SymbolId> symbol() const;
   /// Whether the symbol occurs, also within opaque terms.
   bool mentions(SymbolId symbol) const;
-  /// Number of this normal form in order of creation: a key for maps that must be deterministic.
+  /// The number of this normal form in the order of creation: a key for maps that must be
+  /// deterministic.
   uint32_t id() const;
-  /// A bit for each symbol that occurs, by its index modulo 64: what has no bit does not occur.
+  /// A Bloom filter of symbols: one bit for each symbol that occurs, at its index modulo 64. If the
+  /// bit is not set, the symbol does not occur.
   uint64_t symbolBits() const;
 
   struct Node;
@@ -96,10 +99,11 @@ struct DimAtom {
   DimAtomKind kind = DimAtomKind::Symbol;
   uint32_t id = 0; ///< order of creation, operands before users
   uint32_t hash = 0;
-  SymbolId symbol;                               ///< for `Symbol`
-  uint64_t symbolBits = 0;                       ///< as of `Dim`
-  std::span<const Dim> operands;                 ///< for the others
-  mutable const DimMonomial *monomial = nullptr; ///< the product of this alone, once it was made
+  SymbolId symbol;               ///< for `Symbol`
+  uint64_t symbolBits = 0;       ///< as of `Dim`
+  std::span<const Dim> operands; ///< for the others
+  /// the product of this atom alone, if it has been created
+  mutable const DimMonomial *monomial = nullptr;
 };
 
 struct DimFactor {
@@ -115,9 +119,11 @@ struct DimMonomial {
   uint32_t degree = 0;
   uint64_t symbolBits = 0; ///< as of `Dim`
   std::span<const DimFactor> factors;
-  mutable const Dim::Node *alone = nullptr; ///< the sum of this alone, once it was made
-  mutable bool isBounded = false;           ///< whether `lowerBound` is known
-  mutable std::optional<int64_t> lowerBound = std::nullopt; ///< by the kinds of its symbols
+  /// the sum of this product alone, if it has been created
+  mutable const Dim::Node *alone = nullptr;
+  mutable bool isBounded = false; ///< whether `lowerBound` is known
+  /// follows from the kinds of its symbols
+  mutable std::optional<int64_t> lowerBound = std::nullopt;
   bool isOne() const { return id == 0; }
 };
 
@@ -159,8 +165,8 @@ using DimReplacement = std::pair<SymbolId, Dim>;
 using DimLookup = std::function<std::optional<int64_t>(SymbolId)>;
 
 /// Owns symbols, atoms and polynomials. Every operation returns unknown if an operand is unknown,
-/// if a coefficient leaves int64, or if the result has more than `maxTerms` terms or degree
-/// `maxDegree`.
+/// if a coefficient overflows int64, or if the result has more than `maxTerms` terms or a degree
+/// above `maxDegree`.
 class DimContext {
 public:
   static constexpr size_t maxTerms = 64;
@@ -181,34 +187,36 @@ public:
   Dim mul(Dim a, Dim b);
   Dim scale(Dim a, int64_t factor);
   Dim negate(Dim a) { return scale(a, -1); }
-  /// Floor; unknown if the divisor is a constant <= 0. A symbolic divisor is taken to be >= 1.
+  /// Rounds toward minus infinity; unknown if the divisor is a constant <= 0. A symbolic divisor is
+  /// assumed to be >= 1.
   Dim floorDiv(Dim a, Dim b);
   Dim ceilDiv(Dim a, Dim b);
-  /// `a - b*(a/b)`, so within `0..b`.
+  /// `a - b*(a/b)`, which lies within `0..b`.
   Dim mod(Dim a, Dim b);
   Dim min(Dim a, Dim b) { return minMax(DimAtomKind::Min, {a, b}); }
   Dim max(Dim a, Dim b) { return minMax(DimAtomKind::Max, {a, b}); }
   Dim min(std::vector<Dim> operands) { return minMax(DimAtomKind::Min, std::move(operands)); }
   Dim max(std::vector<Dim> operands) { return minMax(DimAtomKind::Max, std::move(operands)); }
-  /// The atom, the product or the sum as a dimension of its own.
+  /// The atom, the product or the sum as a dimension.
   Dim atomDim(const DimAtom &atom);
   Dim monomialDim(const DimMonomial &monomial);
   Dim termsDim(std::vector<DimTerm> terms);
-  /// Replaces symbols, at once and in operands of opaque terms too; renormalises.
+  /// Replaces symbols simultaneously, also in operands of opaque terms, and normalises the result.
   Dim substitute(Dim a, const DimSubstitution &map);
-  /// The same with replacements in order of their symbols.
+  /// The same, with the replacements sorted by symbol.
   Dim substitute(Dim a, std::span<const DimReplacement> replacements);
 
-  /// A constant that bounds `a` from below by the kinds of its symbols alone, without any facts.
+  /// A constant lower bound of `a` that follows from the kinds of its symbols alone, without any
+  /// facts.
   std::optional<int64_t> plainLowerBound(Dim a) const;
   bool isPlainlyNonNegative(Dim a) const { return a && plainLowerBound(a).value_or(-1) >= 0; }
-  /// Whether `a - b` is plainly not negative; both are known.
+  /// Whether `plainLowerBound` shows that `a - b` is not negative; both must be known.
   bool isPlainlyAtLeast(Dim a, Dim b) const;
 
   /// PTL spelling: `2*N + 1`, `cdiv(N, 128)`, `K % 16`; `?` for unknown.
   std::string toString(Dim a) const;
 
-  /// What the prover keeps about these dimensions; only facts_prover.cpp knows what it is.
+  /// The cache that the prover keeps for these dimensions; only facts_prover.cpp knows its type.
   std::shared_ptr<void> &proverMemory();
 
   struct Impl;

@@ -1,4 +1,5 @@
-// Inside of `DimContext`: interning, and the arithmetic of terms that division and printing share.
+// Internals of `DimContext`: interning, and the arithmetic of terms that division and printing
+// share.
 #pragma once
 
 #include "frontend/base/arena.h"
@@ -11,8 +12,8 @@ namespace ptl {
 
 namespace dims {
 
-/// A multiplier for packing two small numbers into one word that is hashed: without it, pairs of
-/// equal sum would collide.
+/// A multiplier for packing two small numbers into one word that is hashed: without it, pairs with
+/// equal sums would collide.
 inline constexpr uint64_t kHashStep = 0x632be59bd9b4e019ull;
 
 inline uint64_t mix(uint64_t seed, uint64_t value) {
@@ -20,11 +21,11 @@ inline uint64_t mix(uint64_t seed, uint64_t value) {
   return product ^ (product >> 32);
 }
 
-/// Finds objects by their hash. Addresses stay, ids count up.
+/// A hash table of interned objects. Addresses are stable, and ids count up.
 template <typename T> class Interner {
 public:
-  /// The object with this hash that is the `same`; else the one that `make` gives, with its id and
-  /// hash set.
+  /// The object with this hash for which `same` holds; otherwise a new one from `make`, with its id
+  /// and hash set.
   template <typename Same, typename Make> const T *get(uint64_t wide, Same same, Make make) {
     if (count_ * 4 >= slots_.size() * 3)
       grow();
@@ -57,8 +58,8 @@ private:
   uint32_t count_ = 0;
 };
 
-/// Scratch memory for a result that is being computed; not initialised, which would cost more than
-/// the work itself.
+/// Scratch memory for a result that is being computed. It is not initialised, because that would
+/// cost more than the computation.
 template <typename T, size_t size> struct Buffer {
   Buffer() {}
   union {
@@ -66,7 +67,8 @@ template <typename T, size_t size> struct Buffer {
   };
 };
 
-/// A monomial order that products respect: by degree, then by the power of the oldest atom.
+/// A monomial order that is compatible with products: by degree, then by the power of the oldest
+/// atom.
 struct MonomialGreater {
   bool operator()(const DimMonomial *a, const DimMonomial *b) const;
 };
@@ -85,7 +87,7 @@ int64_t constantOf(Dim a);
 
 } // namespace dims
 
-/// The least value that every symbol of a kind has; nothing where there is none.
+/// The least value that every symbol of a kind can have; nothing if there is no lower bound.
 inline std::optional<int64_t> leastOf(SymbolKind kind) {
   switch (kind) {
   case SymbolKind::Tunable:
@@ -104,24 +106,25 @@ inline std::optional<int64_t> leastOf(SymbolKind kind) {
 
 struct DimContext::Impl {
   Arena arena;
-  std::deque<Symbol> symbols; ///< which stay where they are while others are added
+  std::deque<Symbol> symbols; ///< a deque, so that addresses stay valid while others are added
   dims::Interner<DimAtom> atoms;
   dims::Interner<DimMonomial> monomials;
   dims::Interner<Dim::Node> nodes;
   const DimMonomial *one = nullptr;
   std::shared_ptr<void> proverMemory;
-  std::vector<DimTerm> scratch; ///< of one operation that calls no other
+  std::vector<DimTerm> scratch; ///< used by one operation at a time, which calls no other
 
   const DimAtom *atom(DimAtomKind kind, SymbolId symbol, std::span<const Dim> operands);
   const DimMonomial *atomMonomial(const DimAtom &atom);
-  /// Factors are sorted, none twice; null if the degree limit is passed.
+  /// The interned product of sorted, distinct factors; null if it exceeds the degree limit.
   const DimMonomial *monomial(std::span<const DimFactor> factors);
   const DimMonomial *product(const DimMonomial *a, const DimMonomial *b);
   /// a / b, null if b does not divide a.
   const DimMonomial *quotient(const DimMonomial *a, const DimMonomial *b);
-  /// The node of a sum of unsorted, repeatable terms, which it sorts; null past a limit.
+  /// The node of a sum of terms in any order, with repetitions, which are sorted in place; null if
+  /// it exceeds a limit.
   const Dim::Node *sum(std::span<DimTerm> terms);
-  /// The same of terms that are sorted, none twice and none 0.
+  /// The same for terms that are sorted, distinct and not 0.
   const Dim::Node *sorted(std::span<const DimTerm> terms);
   /// a + sign*b
   const Dim::Node *combine(std::span<const DimTerm> a, std::span<const DimTerm> b, int64_t sign);

@@ -1,10 +1,10 @@
 // What is known about dimensions at one place of a program, and proofs from it.
 //
-// The rules are those of the language: dimensions are >= 0, tunables and tile sizes >= 1; equal
-// means that the difference normalises to 0 after rewriting with the equations and divisibilities;
-// `<=` is shown by linear elimination in which products of symbols are opaque. All is bounded: a
-// limit gives Unknown, never a wrong answer or a long wait, and the same question gets the same
-// answer.
+// The rules are those of the language: dimensions are >= 0, tunables and tile sizes >= 1; two
+// dimensions are equal if their difference normalises to 0 after rewriting with the equations and
+// divisibilities; `<=` is proved by linear elimination in which products of symbols are opaque.
+// Everything is bounded: a limit leads to Unknown, never to a wrong answer or a long wait, and
+// proofs are deterministic.
 #pragma once
 
 #include "frontend/dim/dim.h"
@@ -16,7 +16,7 @@ namespace ptl {
 enum class Proof : uint8_t {
   True,   ///< holds for all values that satisfy the facts
   False,  ///< fails for all values that satisfy the facts
-  Unknown ///< neither was shown; a `where` or `assert` can settle it
+  Unknown ///< neither could be proved; a `where` or `assert` can settle it
 };
 
 enum class Relation : uint8_t {
@@ -32,7 +32,7 @@ struct Fact {
   Span span;
 };
 
-/// The answer to one question `a relation b`, with what is needed to explain it.
+/// The answer to one question `a relation b`, with the information that explains it.
 struct Verdict {
   Proof proof = Proof::Unknown;
   Relation relation = Relation::Equal;
@@ -60,10 +60,10 @@ struct LoopRange {
   Span span;
 };
 
-/// An immutable set of facts: adding yields a larger set and leaves this one as it is, so a scope
-/// is a copy (one pointer). All its dimensions belong to one `DimContext`, which outlives it; a set
-/// and its copies are used by one thread. Facts and questions with unknown operands are ignored and
-/// hold.
+/// An immutable set of facts: adding a fact yields a larger set and leaves this one unchanged, so a
+/// scope is a copy (one pointer). All its dimensions belong to one `DimContext`, which must outlive
+/// it; a set and its copies must be used by one thread only. Facts with unknown operands are
+/// ignored, and questions with unknown operands are answered True.
 class FactSet {
 public:
   explicit FactSet(DimContext &context);
@@ -86,29 +86,29 @@ public:
   Verdict proveNonNegative(Dim a) const { return proveLessEqual(context_->constant(0), a); }
   /// `a % b == 0`.
   Verdict proveDivides(Dim b, Dim a) const;
-  /// Asks for the relation of a fact, e.g. of a callee's `where` after substitution.
+  /// Proves the relation of a fact, e.g. of a callee's `where` after substitution.
   Verdict prove(Relation relation, Dim a, Dim b) const;
 
-  /// The least constant found to bound `a` from above, the greatest from below.
+  /// The least constant upper bound of `a` that was found, and the greatest constant lower bound.
   std::optional<int64_t> upperBound(Dim a) const;
   std::optional<int64_t> lowerBound(Dim a) const;
-  /// Whether these bounds are found to keep `a` within `low..high`, both included.
+  /// Whether these bounds show that `a` is within `low..high`, both inclusive.
   bool isWithin(Dim a, int64_t low, int64_t high) const;
-  /// A bound of `a` from above whose symbols all are `allowed`: the capacity in terms of tunables,
+  /// An upper bound of `a` whose symbols are all `allowed`: the capacity in terms of tunables,
   /// constants and static dimensions. The simplest one found; unknown if there is none.
   Dim symbolicUpperBound(Dim a, const AllowedSymbols &allowed) const;
   Dim symbolicLowerBound(Dim a, const AllowedSymbols &allowed) const;
 
-  /// The normal form of `a` under the equations: equal pointers mean equal under the facts. For
-  /// keys and comparison only; it may name symbols that the program does not have.
+  /// The normal form of `a` under the equations: equal pointers imply equality under the facts. It
+  /// serves only as a key and for comparison; it may contain symbols that are not in the program.
   Dim reduce(Dim a) const;
 
-  /// Whether both are copies of one set, to which nothing was added since.
+  /// Whether both are copies of one set to which nothing has been added since.
   bool isSame(const FactSet &other) const { return head_ == other.head_; }
 
-  /// The facts that hold, outermost first; not those of ranges that wait for a divisibility.
+  /// The facts that hold, outermost first, without those of ranges that wait for a divisibility.
   std::vector<Fact> facts() const;
-  /// The facts of a proof by their positions.
+  /// The facts that a proof used, by their positions.
   std::vector<Fact> factsAt(const std::bitset<256> &positions) const;
 
   struct Node;

@@ -1,23 +1,24 @@
-// Values that satisfy a set of facts. A claim that is false for them has no proof; this settles
-// most unprovable questions at once, without elimination.
+// Assignments that satisfy a set of facts (models). A claim that is false in a model has no proof;
+// this settles most unprovable questions at once, without elimination.
 #pragma once
 
 #include "frontend/dim/facts.h"
 
 namespace ptl {
 
-/// Values for all symbols: a default by the kind of the symbol, and exceptions.
+/// An assignment of all symbols: a default by the kind of the symbol, and exceptions.
 class DimModel {
 public:
-  /// How great the defaults are.
+  /// The magnitude of the defaults.
   enum class Size : uint8_t { Least, One, Some };
   static constexpr size_t sizes = 3;
 
   DimModel(const DimContext &context, Size size) : context_(&context), size_(size) {}
 
-  /// The value of a polynomial; nothing where a divisor is not positive or a step overflows.
+  /// The value of a polynomial; nothing if a divisor is not positive or a step overflows.
   std::optional<int64_t> value(Dim a) const;
-  /// Changes symbols so that `a >= 0`, or `a == 0`; false if no single one can do it.
+  /// Changes one symbol so that `a >= 0`, or `a == 0` with `isZero`; false if no single symbol can
+  /// achieve it.
   bool repair(Dim a, bool isZero);
 
 private:

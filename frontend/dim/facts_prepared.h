@@ -1,4 +1,5 @@
-// Facts in the form that proofs use: equations solved into rewrites, the rest as `>= 0` and `== 0`.
+// Facts in the form that proofs use: equations solved into rewrites, the others as `>= 0` and `==
+// 0`.
 #pragma once
 
 #include "frontend/dim/facts.h"
@@ -9,20 +10,21 @@
 
 namespace ptl {
 
-/// Which facts (by position, outermost first) something depends on. Later facts are used, not
-/// named.
+/// The facts (by position, outermost first) that something depends on. Facts beyond the last bit
+/// are used, but are not named in explanations.
 using FactMask = std::bitset<256>;
 
-/// A fact that a monomial has by the nature of its atoms (`min`, quotients …): `value >= 0`,
-/// provided that `condition >= 0` if there is a condition.
+/// A fact about a monomial that follows from its atoms (`min`, quotients …): `value >= 0`, provided
+/// that `condition >= 0` if there is a condition.
 struct DimKnowledge {
   Dim value, condition;
 };
 
-/// Answers of the prover by dimension and depth: what a proof rests on, nothing if there was none.
+/// A cache of the prover's answers by dimension and depth: the facts that the proof used, or
+/// nothing if there was no proof.
 class ProofTable {
 public:
-  /// Null if nobody asked. Stays until the next `set`.
+  /// Null if the answer is not cached. The pointer is valid until the next `set`.
   const std::optional<FactMask> *find(uint32_t dim, int depth) const;
   void set(uint32_t dim, int depth, const std::optional<FactMask> &answer);
 
@@ -49,7 +51,7 @@ struct FactSet::Prepared {
     Dim value, of; ///< `value % of == 0`, rewritten
     FactMask from;
   };
-  /// A fact that holds where its `b` divides `extent`.
+  /// A fact that holds if its `b` divides `extent`.
   struct Waiting {
     Dim extent;
     Fact fact;
@@ -57,44 +59,46 @@ struct FactSet::Prepared {
   };
 
   explicit Prepared(DimContext &context) : context(&context) {}
-  /// The facts of another set, to which more are added. The other one stays as it is, and alive.
+  /// The facts of another set, to which more are added. The other set does not change, and must
+  /// outlive this one.
   explicit Prepared(const Prepared &outer);
   Prepared &operator=(const Prepared &) = delete;
 
   DimContext *context;
   const Prepared *outer = nullptr;
-  /// In order of the symbols; no value mentions a rewritten one.
+  /// Sorted by symbol; no value contains a rewritten symbol.
   std::vector<DimReplacement> rewrites;
   std::vector<FactMask> rewritesFrom; ///< parallel to `rewrites`
   uint64_t rewrittenBits = 0;         ///< as of `Dim::symbolBits`
   std::vector<Known> nonNegative, zero;
   std::vector<Multiple> multiples;
   std::vector<Waiting> waiting;
-  size_t count = 0; ///< facts taken in
+  size_t count = 0; ///< number of facts that have been added
   mutable ProofTable asked;
 
   void take(const Fact &fact, Dim onlyIfDivides);
-  /// The normal form; adds to `from` what it rests on.
+  /// The normal form; the facts that it depends on are added to `from`.
   Dim reduce(Dim a, FactMask &from) const;
-  /// The answer given before, here or, if it was a proof, by an outer set: a fact more takes no
-  /// proof away. Null if there is none.
+  /// The cached answer, of this set or, if it was a proof, of an outer set: an additional fact
+  /// invalidates no proof. Null if there is none.
   const std::optional<FactMask> *answer(Dim a, int depth) const;
 
-  /// Whether there are values that satisfy the facts and make `a` negative, or different from 0, or
-  /// 0. If so, there is no proof of the opposite.
+  /// Whether a model of the facts makes `a` negative, or not 0, or 0. If so, there is no proof of
+  /// the opposite.
   bool mayBeNegative(Dim a) const;
   bool mayDifferFromZero(Dim a) const;
   bool mayBeZero(Dim a) const;
-  /// Whether there are such values for which `a` is outside the bounds, which may be great.
+  /// Whether a model makes `a` lie outside the bounds, which may be large.
   bool mayLeave(Dim a, int64_t low, int64_t high) const;
 
 private:
   struct Model {
     std::optional<DimModel> values;
-    bool isTried = false, isValid = false; ///< for the facts here; else they are those of `outer`
+    /// concerning the facts here; otherwise those of `outer` apply
+    bool isTried = false, isValid = false;
   };
   mutable std::array<Model, DimModel::sizes> models_;
-  bool maySettle_ = false; ///< what was waiting may hold now
+  bool maySettle_ = false; ///< a waiting fact may hold by now
 
   const DimModel *model(DimModel::Size size) const;
   bool satisfy(DimModel &model) const;
@@ -108,7 +112,7 @@ private:
   void settleWaiting();
 };
 
-/// A fact as one link of the chain from a scope to its outer scopes; the last link states nothing.
+/// A fact as one link of the chain from a scope to its outer scopes; the last link has no fact.
 struct FactSet::Node {
   Fact fact;
   Dim onlyIfDivides; ///< if known: the fact holds where `fact.b` divides this

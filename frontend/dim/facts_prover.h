@@ -1,4 +1,4 @@
-// Proofs from prepared facts: builds the linear rows that a question needs and eliminates.
+// Proofs from prepared facts: builds the linear rows for a question and eliminates.
 #pragma once
 
 #include "frontend/dim/facts_linear.h"
@@ -6,11 +6,11 @@
 
 namespace ptl {
 
-/// Asks about dimensions in normal form under the facts (`Prepared::reduce`). `from` collects the
-/// facts that a successful proof rests on.
+/// Answers questions about dimensions in normal form under the facts (`Prepared::reduce`). `from`
+/// collects the facts that a successful proof used.
 class FactProver {
 public:
-  /// `depth` bounds the proofs that a proof may ask for.
+  /// `depth` bounds the nested proofs that a proof may start.
   explicit FactProver(const FactSet::Prepared &facts, int depth = 1);
 
   bool isNonNegative(Dim a, FactMask &from);
@@ -22,7 +22,7 @@ private:
   struct Assumption {
     Dim value;
     bool isZero = false;                ///< `value == 0`, else `value >= 0`
-    const DimAtom *chosenFor = nullptr; ///< the `min` or `max` of a case split that it belongs to
+    const DimAtom *chosenFor = nullptr; ///< the `min` or `max` whose case split introduced it
   };
   struct System;
   struct Memory;
@@ -30,7 +30,7 @@ private:
 
   /// Whether the assumptions, of which the first is the negated goal, contradict the facts.
   bool refutes(const std::vector<Assumption> &assumptions, FactMask &from, int splits);
-  /// One elimination; if it fails, `choice` is a `min` or `max` that may be split into cases.
+  /// Runs one elimination; if it fails, `choice` is a `min` or `max` that may be split into cases.
   bool eliminates(const std::vector<Assumption> &assumptions, bool withProducts, FactMask &from,
                   const DimAtom *&choice);
   bool refutesCases(const std::vector<Assumption> &assumptions, const DimAtom &atom, FactMask &from,

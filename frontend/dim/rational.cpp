@@ -16,6 +16,7 @@ static Natural powerOfTen(unsigned exponent) {
 }
 
 Rational::Rational(int64_t value)
+    // Written so that the least int64_t, whose negation does not exist, keeps its magnitude.
     : negative_(value < 0),
       numerator_(value < 0 ? uint64_t(0) - uint64_t(value) : uint64_t(value)) {}
 
@@ -26,6 +27,7 @@ Rational::Rational(bool negative, Natural numerator, Natural denominator)
 
 void Rational::normalise() {
   if (numerator_.isZero()) {
+    // Zero has one form, without a sign.
     negative_ = false;
     denominator_ = Natural(1);
   } else if (!denominator_.isOne()) {
@@ -43,6 +45,7 @@ static std::optional<Rational> parseRadix(std::string_view digits, unsigned radi
     if (c == '_')
       continue;
     unsigned digit = c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' ? (c | 32) - 'a' + 10 : 99;
+    // Radix 16 takes letters in either case: `| 32` makes them lower case.
     if (digit >= radix)
       return std::nullopt;
     value = value * Natural(radix) + Natural(digit);
@@ -56,13 +59,13 @@ std::optional<Rational> Rational::parse(std::string_view text) {
     if (unsigned radix = mark == 'x' ? 16 : mark == 'b' ? 2 : mark == 'o' ? 8 : 0)
       return parseRadix(text.substr(2), radix);
   }
-  // Products of natural numbers are quadratic in their length, so longer literals are refused.
+  // The product of natural numbers takes quadratic time, so longer literals are refused.
   constexpr size_t longestLiteral = 4096;
   if (text.empty() || text.size() > longestLiteral)
     return std::nullopt;
   Natural digits;
   uint64_t chunk = 0, chunkScale = 1;
-  // 18 digits at a time fit in 64 bits; a product for each digit would cost 18 times as much.
+  // 18 digits fit in 64 bits; a product for each single digit would take 18 times as long.
   auto flush = [&] {
     digits = digits * Natural(chunkScale) + Natural(chunk);
     chunk = 0, chunkScale = 1;
@@ -98,15 +101,15 @@ std::optional<Rational> Rational::parse(std::string_view text) {
     for (; i < text.size(); ++i) {
       if (text[i] == '_')
         continue;
-      // The bound lies far beyond what is accepted below, and keeps the sum from overflowing.
+      // The bound is far beyond what is accepted below, and keeps the sum from overflowing.
       if (text[i] < '0' || text[i] > '9' || written > 100000)
         return std::nullopt;
       written = written * 10 + (text[i] - '0');
     }
     exponent += negative ? -written : written;
   }
-  // A literal of few characters must not make a number of millions of digits. The range holds every
-  // value of `f64` with all its digits.
+  // A literal of few characters must not become a number of millions of digits. The range holds
+  // every value of `f64` with all its digits.
   if (exponent < -10000 || exponent > 5000)
     return std::nullopt;
   if (exponent >= 0)
@@ -124,6 +127,7 @@ std::optional<int64_t> Rational::toInt64() const {
     return std::nullopt;
   auto magnitude = numerator_.toUint64();
   constexpr uint64_t limit = uint64_t(1) << 63;
+  // The negative range is larger by one.
   if (!magnitude || *magnitude > limit - !negative_)
     return std::nullopt;
   return static_cast<int64_t>(negative_ ? uint64_t(0) - *magnitude : *magnitude);
@@ -171,13 +175,14 @@ Rational Rational::operator/(const Rational &other) const {
 Rational Rational::floor() const {
   Natural rest;
   Natural quotient = numerator_.divide(denominator_, &rest);
+  // The quotient truncates towards zero, so a negative one with a remainder is one too large.
   if (negative_ && !rest.isZero())
     quotient = quotient + Natural(1);
   return Rational(negative_, quotient, Natural(1));
 }
 
-/// Whether a magnitude goes to the next one, where `half` says how what was cut off compares with half
-/// of the last place.
+/// Whether a magnitude is rounded up to the next one. `half` is the order of what was cut off and
+/// half of the last place.
 static bool goesOutwards(RoundMode mode, bool isNegative, bool isExact, int half, bool isOdd) {
   switch (mode) {
   case RoundMode::Even:
@@ -198,13 +203,13 @@ double Rational::toFloat(int precision, int minExponent, int maxExponent, RoundM
   if (isZero())
     return 0;
   auto lengthOf = [](const Natural &n) { return static_cast<int64_t>(n.bitLength()); };
-  // 2^exponent <= |this| < 2^(exponent + 2); the loop below settles which.
+  // 2^exponent <= |this| < 2^(exponent + 2); the comparison below decides which half.
   int64_t exponent = lengthOf(numerator_) - lengthOf(denominator_) - 1;
   Natural scaled = exponent >= 0 ? denominator_.shiftLeft(exponent + 1) : denominator_;
   Natural top = exponent >= 0 ? numerator_ : numerator_.shiftLeft(-exponent - 1);
   if (top.compare(scaled) >= 0)
     ++exponent;
-  // The unit in the last place; subnormals keep the one of the smallest normal.
+  // The unit in the last place; subnormal numbers have that of the smallest normal one.
   int64_t unit = std::max<int64_t>(exponent, minExponent) - (precision - 1);
   Natural a = unit < 0 ? numerator_.shiftLeft(-unit) : numerator_;
   Natural b = unit > 0 ? denominator_.shiftLeft(unit) : denominator_;
@@ -213,6 +218,7 @@ double Rational::toFloat(int precision, int minExponent, int maxExponent, RoundM
   int half = rest.shiftLeft(1).compare(b);
   significand += goesOutwards(mode, negative_, rest.isZero(), half, significand & 1);
   double value = std::ldexp(static_cast<double>(significand), static_cast<int>(unit));
+  // Rounding may have carried beyond the largest exponent.
   if (value >= std::ldexp(1.0, maxExponent) * 2)
     value = std::numeric_limits<double>::infinity();
   return negative_ ? -value : value;

@@ -1,4 +1,5 @@
-// Exact rational numbers of any size, for constant expressions. Small values stay in machine words.
+// Exact rational numbers of any size, for constant expressions. Small values are kept in machine
+// words.
 #pragma once
 
 #include "frontend/base/round_mode.h"
@@ -26,25 +27,26 @@ public:
   /// -1, 0 or 1.
   int compare(const Natural &other) const;
   Natural operator+(const Natural &other) const;
-  /// Needs `*this >= other`.
+  /// Precondition: `*this >= other`.
   Natural operator-(const Natural &other) const;
   Natural operator*(const Natural &other) const;
   Natural shiftLeft(size_t bits) const;
   Natural shiftRight(size_t bits) const;
-  /// Quotient; the remainder goes to `*remainder` when given. The divisor is not zero.
+  /// The quotient; the remainder is stored in `*remainder` unless that is null. Precondition: the
+  /// divisor is not zero.
   Natural divide(const Natural &divisor, Natural *remainder = nullptr) const;
   static Natural gcd(Natural a, Natural b);
   std::string toString() const;
 
 private:
-  /// Little endian, base 2^32.
+  /// Digits in base 2^32, least significant first.
   using Digits = std::vector<uint32_t>;
   explicit Natural(Digits digits);
   bool isWord() const { return digits_.empty(); }
   Digits digits() const;
 
-  uint64_t word_ = 0; ///< the value where it fits, else 0
-  Digits digits_;     ///< the value where it does not: three or more, no leading zeros
+  uint64_t word_ = 0; ///< the value if it fits, else 0
+  Digits digits_;     ///< the value if it does not fit: three or more digits, no leading zeros
 };
 
 /// A fraction in lowest terms.
@@ -53,14 +55,15 @@ public:
   Rational() = default;
   Rational(int64_t value);
   Rational(bool negative, Natural numerator, Natural denominator);
-  /// Decimal literal with optional point and exponent, `_` allowed, `0x…`. Nothing when the
-  /// exponent is absurd (beyond ±5000) or the text is no literal.
+  /// Parses a decimal literal with optional point and exponent, with `_` allowed, or `0x…`. Nothing
+  /// if the exponent is beyond ±5000 or the text is not a literal.
   static std::optional<Rational> parse(std::string_view text);
 
   bool isZero() const { return numerator_.isZero(); }
   bool isNegative() const { return negative_; }
   bool isInteger() const { return denominator_.isOne(); }
-  /// Both together longer than any sensible constant; further arithmetic should stop.
+  /// Whether numerator and denominator together are longer than any sensible constant; callers
+  /// should then stop.
   bool isHuge() const;
   const Natural &numerator() const { return numerator_; }
   const Natural &denominator() const { return denominator_; }
@@ -72,12 +75,13 @@ public:
   Rational operator+(const Rational &other) const;
   Rational operator-(const Rational &other) const;
   Rational operator*(const Rational &other) const;
-  /// The divisor is not zero.
+  /// Precondition: the divisor is not zero.
   Rational operator/(const Rational &other) const;
-  /// Largest integer not above.
+  /// The largest integer that is not greater.
   Rational floor() const;
-  /// The value with `precision` bits of significand, subnormals below `2^minExponent` (exponent of
-  /// the smallest normal), infinite from where `2^(maxExponent+1)` would round to.
+  /// The value rounded to `precision` bits of significand, with subnormals below `2^minExponent`
+  /// (the exponent of the smallest normal number); values that would round to `2^(maxExponent+1)`
+  /// or more become infinite.
   double toFloat(int precision, int minExponent, int maxExponent,
                  RoundMode mode = RoundMode::Even) const;
   double toDouble() const { return toFloat(53, -1022, 1023); }

@@ -1,5 +1,5 @@
-// The formatter: syntax tree to text in the one style of the language. Shared by `ptlc fmt` and the
-// server.
+// The formatter: prints a syntax tree as text in the language's one style. `ptlc fmt` and the
+// language server share it.
 #pragma once
 
 #include "frontend/syntax/tree.h"
@@ -9,7 +9,7 @@
 
 namespace ptl {
 
-/// A part of the file that was left as it is, and why.
+/// A part of the file that was left unchanged, and why.
 struct UntouchedRegion {
   Span span;
   std::string reason; ///< lower case, no full stop: "has a syntax error"
@@ -23,9 +23,9 @@ struct FormatResult {
 inline constexpr unsigned kFormatColumns = 100;
 inline constexpr unsigned kFormatIndent = 4;
 
-/// Formats a parsed file. Changes white space and drops `;` at line ends and trailing commas of
-/// lists that are not broken one item per line, nothing else: every other token and comment is
-/// kept. Idempotent, with syntax errors too: statements that have one stay verbatim.
+/// Formats a parsed file. It changes white space and removes `;` at line ends and trailing commas
+/// of lists that are not broken one item per line; every other token and comment is kept. It is
+/// idempotent, also for files with syntax errors: statements that have one are left unchanged.
 FormatResult format(const Tree &tree);
 
 } // namespace ptl

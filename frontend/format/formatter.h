@@ -7,7 +7,7 @@
 
 namespace ptl {
 
-/// What formatting keeps of a text with these tokens: all but `;` and trailing commas, then all
+/// The parts of a text that formatting preserves: all tokens but `;` and trailing commas, then all
 /// comments, without white space.
 std::string essence(std::string_view text, const TokenList &list);
 
@@ -59,7 +59,7 @@ private:
   }
   std::string flat(TokenIndex a, TokenIndex b) const;
 
-  // structure.cpp: which tokens form a line.
+  // structure.cpp: groups tokens into lines.
   void items(const Container &container, unsigned indent);
   void item(NodeId id, unsigned indent);
   size_t joinedItems(const Container &container, size_t first, unsigned indent) const;
@@ -72,7 +72,7 @@ private:
   bool errorWithin(TokenIndex first, TokenIndex last) const;
   Container containerOf(NodeId id) const;
 
-  // layout.cpp: one line or several.
+  // layout.cpp: breaks a group of tokens into one line or several.
   void line(TokenIndex a, TokenIndex b, unsigned indent);
   void split(TokenIndex a, TokenIndex b, unsigned indent);
   bool splitAtOperators(TokenIndex a, TokenIndex b, unsigned indent);
@@ -83,14 +83,13 @@ private:
   bool fits(TokenIndex a, TokenIndex b, unsigned indent) const {
     return indent + width(a, b) <= kFormatColumns;
   }
-  /// A comment that needs its own line, or a malformed token, inside `[a, b)`.
+  /// Whether `[a, b)` contains a comment that needs a line of its own, or a malformed token.
   bool mustStayVerbatim(TokenIndex a, TokenIndex b) const {
     return a < b && (trouble_[b] != trouble_[a + 1] || malformed_[b] != malformed_[a]);
   }
   void verbatim(TokenIndex a, TokenIndex b, unsigned indent, const char *reason);
-  /// Puts out the comments between tokens `first - 1` and `before`, and a blank line that stands
-  /// before the latter. The tokens between are separators: `;` vanishes, `,` joins the line of
-  /// code.
+  /// Prints the comments between tokens `first - 1` and `before`, and a blank line in front of the
+  /// latter. The tokens between are separators: `;` is dropped, `,` joins the line of code.
   void comments(TokenIndex first, TokenIndex before, unsigned indent);
   void addComment(const Trivia &trivia, unsigned indent, bool ownLine);
   void blankLine();
@@ -98,7 +97,7 @@ private:
   // align.cpp
   void setAnchor(NodeId id, size_t lineIndex);
   void align();
-  /// Start of the line of an offset; nothing on lines too long to look back.
+  /// The start of the line that contains an offset; nothing for lines that are too long to search.
   std::optional<uint32_t> lineStart(uint32_t offset) const;
   uint32_t sourceColumn(uint32_t offset) const;
   std::string textOf(uint32_t begin, uint32_t end) const;

@@ -1,5 +1,5 @@
-// The lexer: text to tokens. It never fails; what it cannot read becomes `Invalid` or malformed
-// tokens.
+// The lexer: splits text into tokens. It never fails; what it cannot read becomes `Invalid` or
+// malformed tokens.
 #pragma once
 
 #include "frontend/base/diagnostic.h"
@@ -7,11 +7,12 @@
 
 namespace ptl {
 
-/// Splits a file into tokens and trivia that cover its every byte, in linear time. Always ends in
-/// `EndOfFile`. Errors of characters, numbers, text and comments go to `sink`, at most 100 of them.
+/// Splits a file into tokens and trivia that together cover every byte, in linear time. The last
+/// token is always `EndOfFile`. Errors of characters, numbers, text and comments are reported to
+/// `sink`, at most 100 of them.
 TokenList lex(const SourceFile &file, DiagnosticSink &sink);
-/// The same of a part of a file that begins with a line; offsets count from the beginning of
-/// `text`.
+/// The same for a part of a file that begins at the start of a line; offsets are relative to the
+/// beginning of `text`.
 TokenList lex(FileId file, std::string_view text, DiagnosticSink &sink, bool isFileStart);
 
 } // namespace ptl

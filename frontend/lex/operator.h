@@ -1,12 +1,12 @@
-// The precedence of operators: how tightly they bind.
+// The precedence of operators.
 #pragma once
 
 #include "frontend/lex/token.h"
 
 namespace ptl {
 
-/// How tightly the outermost operator of an expression binds, loosest first. `None` is no operator
-/// of two operands: ranges and conditionals bind loosest.
+/// The precedence of an expression's outermost operator, the lowest first. `None` means that there
+/// is no binary operator: ranges and conditionals have the lowest precedence.
 enum class Precedence : uint8_t {
   None,
   Or,
@@ -20,7 +20,7 @@ enum class Precedence : uint8_t {
   Sum,
   Product,
   Unary,
-  Power, ///< groups to the right
+  Power, ///< right-associative
   Postfix
 };
 
@@ -30,7 +30,7 @@ constexpr Precedence tighter(Precedence precedence) {
 
 /// The precedence of a binary operator; `None` for other tokens.
 Precedence precedenceOf(TokenKind kind);
-/// The same by its spelling.
+/// The precedence of a binary operator with that spelling.
 Precedence precedenceOf(std::string_view spelling);
 
 } // namespace ptl

@@ -20,7 +20,7 @@ enum class TokenKind : uint8_t {
 
 enum class TriviaKind : uint8_t { Whitespace, Newline, LineComment, DocComment, BlockComment };
 
-/// What lies between tokens. A `Newline` is one line end (`\n` or `\r\n`).
+/// The text between tokens. A `Newline` is one line end (`\n` or `\r\n`).
 struct Trivia {
   TriviaKind kind;
   uint32_t begin;
@@ -59,7 +59,7 @@ bool isPunct(TokenKind kind);
 bool isKeyword(TokenKind kind);
 /// `f16`, `bool`, `int` …
 bool isElementType(TokenKind kind);
-/// False for tokens after which a statement goes on to the next line: operators, `,`, `->`, `=`,
+/// False for tokens after which a statement continues on the next line: operators, `,`, `->`, `=`,
 /// `(` …
 bool canEndStatement(TokenKind kind);
 

@@ -1,5 +1,5 @@
-// Statements of the block level and of orchestration: tasks, pipes, sections, buffers, events. Each function
-// begins at the word of its statement.
+// Statements of the block level and of orchestration: tasks, pipes, sections, buffers, events. Each
+// function starts at the keyword of its statement.
 #pragma once
 
 #include "frontend/parse/parser.h"

@@ -8,7 +8,8 @@ namespace ptl {
 /// Parses a whole file: the `Module` node.
 NodeId parseModule(Parser &p);
 
-/// Parses one declaration of a file and pushes it. What cannot be understood becomes an `Error` node.
+/// Parses one declaration of a file and pushes it. Text that cannot be parsed becomes an `Error`
+/// node.
 void parseItem(Parser &p);
 
 /// Parses a declaration with its modifiers.

@@ -13,8 +13,8 @@ NodeId parseBinary(Parser &p, Precedence least);
 /// Parses an operand with its calls, indices and members.
 NodeId parsePostfix(Parser &p);
 
-/// Reports two touching tokens that are one operator in other languages (`&&`), and takes the first;
-/// `word` is the spelling of this language (`and`).
+/// Reports two adjacent tokens that form an operator in other languages (`&&`), and consumes the
+/// first; `word` is the spelling in this language (`and`).
 bool acceptForeignOperator(Parser &p, TokenKind left, TokenKind right, const char *word);
 
 } // namespace ptl

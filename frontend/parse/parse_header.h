@@ -1,5 +1,5 @@
-// What stands between the name of a declaration and its body. Each function begins at the word or bracket of
-// its part.
+// The parts of a declaration between its name and its body. Each function starts at the first word
+// or bracket of its part.
 #pragma once
 
 #include "frontend/parse/parser.h"

@@ -14,7 +14,7 @@ NodeId parseIf(Parser &p);
 /// Parses `i in 0..n`.
 NodeId parseLoopBinding(Parser &p);
 
-/// Parses an expression, and reports `=` where a comparison was meant.
+/// Parses a condition, and reports `=` that was meant as `==`.
 NodeId parseCondition(Parser &p);
 
 } // namespace ptl

@@ -1,7 +1,8 @@
-// The state of the parser, with what all of the grammar shares: looking ahead, errors, recovery, building.
-// Inside `frontend/parse` only. The grammar is functions that read and change it, recursive descent with
-// operators by precedence; each `parse_*.h` has those of one part. Functions named `parseX` always return a
-// node, and expect the parser at the token with which the form begins.
+// The state of the parser, and what the whole grammar shares: lookahead, errors, recovery,
+// construction of nodes. Only for use inside `frontend/parse`. The grammar is a set of functions
+// that read and change this state: recursive descent, with precedence climbing for operators. Each
+// `parse_*.h` has those of one part. Functions named `parseX` always return a node, and expect the
+// parser at the first token of the form.
 #pragma once
 
 #include "frontend/lex/operator.h"
@@ -20,12 +21,12 @@ struct Parser {
   Parser(FileId file, std::string_view text, TokenList tokens, DiagnosticSink &sink)
       : tree(file, text, std::move(tokens)), sink(sink) {}
 
-  // Looking ahead and taking tokens.
+  // Lookahead, and consuming tokens.
   TokenKind kind(uint32_t ahead = 0) const { return tree.tokenKind(look(ahead)); }
   const Token &token() const { return tree.token(look(0)); }
   std::string_view text(uint32_t ahead = 0) const { return tree.tokenText(look(ahead)); }
-  /// The token `ahead` of the present one, which is noted: what a declaration becomes depends on no
-  /// token behind the furthest that was looked at.
+  /// The token `ahead` of the current one. The furthest position is recorded: the parse of a
+  /// declaration depends on no token behind it.
   TokenIndex look(uint32_t ahead) const {
     TokenIndex index = std::min<TokenIndex>(position + ahead, lastToken());
     furthest = std::max(furthest, index);
@@ -33,23 +34,23 @@ struct Parser {
   }
   TokenIndex lastToken() const { return static_cast<TokenIndex>(tree.tokens().size() - 1); }
   bool at(TokenKind k) const { return kind() == k; }
-  /// On a contextual word.
+  /// Whether the token is this contextual keyword.
   bool atWord(std::string_view word, uint32_t ahead = 0) const {
     return kind(ahead) == TokenKind::Identifier && text(ahead) == word;
   }
   bool newlineAt(uint32_t ahead) const { return tree.token(look(ahead)).newlineBefore; }
-  /// No space between this token and the next.
+  /// Whether there is no space between this token and the next.
   bool touchesNext() const {
     return position < lastToken() && tree.token(look(1)).begin == token().end;
   }
-  /// The token belongs to the expression or type before it: a bracket is open, or it is on the same
-  /// line.
+  /// Whether the token continues the expression or type before it: a bracket is open, or it is on
+  /// the same line.
   bool continues() const { return bracketDepth > 0 || !token().newlineBefore; }
   bool atStatementEnd() const;
-  /// On a word that begins a declaration, first on its line.
+  /// Whether the token is a keyword that begins a declaration, and is the first on its line.
   bool atDeclaration() const;
   bool atStatementWord() const;
-  /// On something that no bracket can contain: recovery inside brackets stops here.
+  /// Whether the token cannot occur in any bracket: recovery inside brackets stops here.
   bool atBarrier() const;
   void advance() {
     if (position < lastToken())
@@ -57,20 +58,23 @@ struct Parser {
   }
   bool accept(TokenKind k);
   bool acceptWord(std::string_view word);
-  /// Takes a token or reports that it is missing.
+  /// Consumes a token, or reports that it is missing.
   bool expect(TokenKind k);
   bool expectWord(std::string_view word);
-  /// Takes the closer of the bracket opened at `open`, skipping to it if it can be found.
+  /// Consumes the closer of the bracket opened at `open`; other tokens before it are skipped if it
+  /// can be found.
   void expectCloser(TokenKind closer, TokenIndex open);
 
   // Errors and recovery.
-  /// Where an error about the current token is shown: the end of the line before if the token
-  /// begins one.
+  /// The location of an error about the current token: the end of the previous line if the token is
+  /// the first on its line.
   Span errorSpan() const;
   std::string found() const;
-  /// Reports at the current token; one error per token, none where the lexer has reported.
+  /// Reports an error at the current token: at most one per token, and none where the lexer has
+  /// reported one.
   DiagnosticBuilder error(DiagId id, std::vector<std::string> args = {});
-  /// Marks the item as wrong. Behind its last token an error belongs to it, not to the next item.
+  /// Marks the current item as erroneous. An error after its last token belongs to it, not to the
+  /// next item.
   void markError() { tree.addErrorToken(std::max(position > 0 ? position - 1 : 0, itemStart)); }
   DiagnosticBuilder errorAt(Span span, DiagId id, std::vector<std::string> args = {});
   DiagnosticBuilder errorExpected(std::string what) {
@@ -79,15 +83,16 @@ struct Parser {
   /// Skips one token, or a bracket with its contents.
   void skipBalanced();
   void skipStatement();
-  /// Wraps what was understood since `first` and the rest of the statement into an `Error` node of at least one token.
+  /// Wraps the nodes since `first` and the rest of the statement into an `Error` node of at least
+  /// one token.
   NodeId skipIntoError(NodeId understood, TokenIndex first);
-  /// Inside a bracket: goes on to the next comma or the closer; false if neither is near.
+  /// Inside a bracket: skips to the next comma or the closer; false if neither is near.
   bool recoverInList(TokenKind closer);
 
-  // Building.
+  // Construction of nodes.
   size_t mark() const { return scratch.size(); }
   void push(NodeId id) { scratch.push_back(id); }
-  /// A node over the tokens from `first` to here whose children were pushed since `mark`.
+  /// A node over the tokens from `first` up to here; its children are those pushed since `mark`.
   NodeId finish(NodeKind kind, TokenIndex first, TokenIndex main, size_t mark);
   NodeId finish(NodeKind kind, TokenIndex first, size_t mark) {
     return finish(kind, first, first, mark);
@@ -101,14 +106,14 @@ struct Parser {
   NodeId missing();
   void flag(NodeId id, NodeFlag f) { tree.setFlags(id, static_cast<uint8_t>(f)); }
 
-  /// Counts nesting; `tooDeep()` has reported and skipped the contents.
+  /// Counts the nesting; `tooDeep()` reports the limit and skips the contents.
   struct Nesting {
     Parser &parser;
     explicit Nesting(Parser &p) : parser(p) { ++parser.nesting; }
     ~Nesting() { --parser.nesting; }
     bool tooDeep();
   };
-  /// Inside `(` or `[` line ends mean nothing; inside `{` they end statements again.
+  /// Inside `(` or `[` line ends are ignored; inside `{` they end statements again.
   struct Brackets {
     Parser &parser;
     unsigned saved;
@@ -117,9 +122,9 @@ struct Parser {
     }
     ~Brackets() { parser.bracketDepth = saved; }
   };
-  /// Items between brackets, separated by commas, pushed; stands on the opener.
+  /// Parses items between brackets, separated by commas, and pushes them; starts at the opener.
   template <typename Item> void bracketed(TokenKind closer, Item item);
-  /// Items separated by commas until one is not followed by a comma.
+  /// Parses items separated by commas, until one is not followed by a comma.
   template <typename Item> void commaList(Item item);
 
   Tree tree;

@@ -1,5 +1,5 @@
-// The checker's entry: from a file to its checked tree. Never fails; what is wrong is in the sink,
-// and the tree is usable (error types and error nodes) all the same.
+// The entry point of the checker: from a file to its checked tree. It never fails: errors are in
+// the sink, and the tree is usable in any case (with error types and error nodes).
 #pragma once
 
 #include "frontend/base/diagnostic.h"
@@ -17,11 +17,11 @@ namespace ptl {
 struct CheckOptions {
   std::vector<std::string> importPaths; ///< `-I`; searched after the importing file's folder
   std::string stdPath;                  ///< folder that holds `nn.ptl` … of `std`
-  /// What the library exports, kept from check to check; for one thread.
+  /// The exports of the library, cached between checks; not thread-safe.
   std::shared_ptr<LibraryNames> exports = std::make_shared<LibraryNames>();
   std::map<std::string, std::string> overlays; ///< path → text of files open in an editor
   std::map<std::string, int64_t> defines;      ///< `-D NAME=value`
-  /// What clauses, schedules and sources may name.
+  /// The machines that clauses, schedules and sources may name.
   std::shared_ptr<const MachineSet> machines = std::make_shared<MachineSet>();
 };
 

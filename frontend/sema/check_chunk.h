@@ -1,7 +1,7 @@
-// Checking a part of a file: the declarations of one chunk (parse.h), with everything else of the
-// program known by its signature alone, which is made when it is looked up. The diagnostics of all
-// chunks together are those of the whole file, except for those that concern several declarations
-// (check_module.h). An editor checks in this way what an edit changed, and nothing else.
+// Checks a part of a file: the declarations of one chunk (parse.h). Everything else in the program
+// is known only by its signature, which is computed on demand. The diagnostics of all chunks
+// together are those of the whole file, except for those that concern several declarations
+// (check_module.h). An editor uses this to check only what an edit changed.
 #pragma once
 
 #include "frontend/sema/check.h"
@@ -14,25 +14,25 @@
 
 namespace ptl {
 
-/// A declaration that the check of a chunk looked for.
+/// A declaration that the check of a chunk looked up.
 struct Dependency {
-  /// How much of a declaration was looked at.
+  /// How much of the declaration the check used.
   enum class Part : uint8_t { Signature, Labels, Text };
 
   const ModuleIndex *module = nullptr;
   DeclSpace space = DeclSpace::Callable;
   std::string name;
   Part part = Part::Signature;
-  uint64_t hash = 0;   ///< of the signature, else of the text, that was found; 0: nothing
-  uint64_t labels = 0; ///< hash of them, if they were looked at
+  uint64_t hash = 0;   ///< of the signature, or of the text, that was found; 0: none was found
+  uint64_t labels = 0; ///< hash of the labels, if they were used
 
-  /// Whether the module still declares the same.
+  /// Whether the module's present declaration is the same in that part.
   bool holds() const;
-  /// Whether that is not known before the body of the declaration has been checked.
+  /// Whether `holds` can only be decided after the body of the declaration has been checked.
   bool isDoubtful() const;
 };
 
-/// What the check of a chunk says. Spans are in the file ids of the trees that were read.
+/// The result of checking a chunk. Spans use the file ids of the trees that were read.
 struct ChunkCheck {
   /// A call of a declaration of the same file.
   struct Call {
@@ -48,20 +48,20 @@ struct ChunkCheck {
   std::unique_ptr<CheckedProgram> program; ///< `modules[0]` lists the declarations of the chunk
   std::vector<Diagnostic> diagnostics;     ///< by position, syntax errors included
   std::vector<Dependency> dependencies;
-  bool readsAllNames = false; ///< a message names what the file declares beside
+  bool readsAllNames = false; ///< a message lists names that the file declares outside the chunk
   std::vector<std::string> usedImports;
   std::vector<Calls> calls;
   /// `DeclSite::labels` of the callables of the chunk, by name.
   std::vector<std::pair<std::string, uint64_t>> labels;
-  /// Where the arrays of the chunk's programs lie whose headers say so.
+  /// The placements of those programs of the chunk whose headers place arrays.
   std::vector<PlacedAsFar> placed;
 
-  /// Whether a check of the same chunk would say the same.
+  /// Whether another check of the same chunk would have the same result.
   bool holds() const;
 };
 
-/// Checks the declarations of `tree`, a chunk of the file that `module` describes. `syntax` holds
-/// what the parser reported for it, `file` its text under the file id of the tree.
+/// Checks the declarations of `tree`, a chunk of the file that `module` describes. `syntax` has the
+/// parser's diagnostics for it, `file` its text under the file id of the tree.
 std::unique_ptr<ChunkCheck> checkChunk(std::shared_ptr<const Tree> tree, const SourceFile &file,
                                        const DiagnosticSink &syntax, const ModuleIndex &module,
                                        const CheckOptions &options);

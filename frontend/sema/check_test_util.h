@@ -1,4 +1,4 @@
-// For the tests of the checker: source text in, diagnostics out.
+// A helper for tests of the checker: takes source text and returns diagnostics.
 #pragma once
 
 #include "frontend/sema/check.h"
@@ -26,7 +26,7 @@ struct Checked {
   }
 };
 
-/// Other files stand in `options.overlays` under their paths.
+/// Further files are given in `options.overlays`, by their paths.
 inline std::unique_ptr<Checked> checkText(std::string text, const CheckOptions &options = {}) {
   auto checked = std::make_unique<Checked>();
   FileId root = checked->sources.add("test.ptl", std::move(text));

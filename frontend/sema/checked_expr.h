@@ -46,7 +46,7 @@ struct Local {
   const Type *type = nullptr;
   bool isInout = false;           ///< parameters only
   std::optional<SymbolId> symbol; ///< see the header comment
-  Dim dim;   ///< value as a dimension when it is one (`let h = D / 2`), else unknown
+  Dim dim;   ///< the value as a dimension, if it is one (`let h = D / 2`), else unknown
   Span span; ///< of the name
   BlockObject *object = nullptr; ///< buffers, events, pipes: checked_block.h
   uint32_t index = 0; ///< unique within the declaration, dense from 0: environments are vectors
@@ -63,8 +63,9 @@ struct DimParam {
 struct Tunable {
   Local *local = nullptr;
   bool isBool = false;
-  std::vector<int64_t> domain; ///< legal values in the order written; empty: not searched
-  int64_t defaultValue = 0;    ///< 0/1 for bool
+  /// legal values in the order written; empty: the tunable is not searched
+  std::vector<int64_t> domain;
+  int64_t defaultValue = 0; ///< 0/1 for bool
 };
 
 // ---- Expressions --------------------------------------------------------------------------------
@@ -100,14 +101,15 @@ struct Expr : casting::Castable {
   virtual ~Expr() = default;
 };
 
-/// The expressions of one kind: `isa`, `cast` and `dyn_cast` (casting.h) know them by it.
+/// Base of the expressions of one kind: `isa`, `cast` and `dyn_cast` (casting.h) identify them by
+/// it.
 template <ExprKind Kind> struct ExprOf : Expr {
   ExprOf() { kind = Kind; }
   static bool classof(const Expr *expr) { return expr->kind == Kind; }
 };
 
-/// A literal or folded constant, already converted to `type`. Exact rational folding happens
-/// before.
+/// A literal or folded constant, already converted to `type`. Constants are folded before, with
+/// exact rational arithmetic.
 struct ConstExpr : ExprOf<ExprKind::Const> {
   double floatValue = 0; ///< for float types and `any` generics (`T`)
   int64_t intValue = 0;  ///< for integers (bit pattern for u64) and bool
@@ -120,13 +122,13 @@ struct LocalRefExpr : ExprOf<ExprKind::LocalRef> {
 /// A dimension expression used as an `int` value; `Expr::dim` is the value.
 struct DimExpr : ExprOf<ExprKind::Dim> {};
 
-/// A built-in applied to arguments; operators are built-ins too (`+` is `OpId::Add`). Operands
-/// broadcast as language.md section 5 says; their element types already agree (explicit
+/// A built-in applied to arguments; operators are built-ins too (`+` is `OpId::Add`). Operands are
+/// broadcast as in section 5 of language.md; their element types are already equal (by explicit
 /// `ConvertExpr`s).
 struct OpExpr : ExprOf<ExprKind::Op> {
   const OpRecord *op = nullptr;
   std::vector<Expr *>
-      args; ///< one per `op->params`; null where omitted, variadic, or said by the fields below
+      args; ///< one per `op->params`; null if omitted, variadic, or given by the fields below
   std::vector<Expr *> rest;  ///< arguments of the variadic parameter
   std::vector<int64_t> axes; ///< `axis:` values, counted from the end: -1 is the last axis; sorted.
                              ///< For `transpose` the axis of the operand per axis of the result
@@ -137,7 +139,8 @@ struct OpExpr : ExprOf<ExprKind::Op> {
   std::string equation; ///< einsum
 };
 
-/// What a conversion says of a pool of pages (`placement/pool_call.h`): executors of one part skip it.
+/// The use of a pool of pages that a conversion stands for (`placement/pool_call.h`): executors of
+/// one part ignore it.
 struct PoolUse {
   enum class Kind : uint8_t {
     Make, ///< `pool(f32[P, D], memory: "1 GiB")`: the argument is a page of zeros
@@ -167,7 +170,8 @@ struct CallArg {
   bool isInout = false; ///< value is then an lvalue (LocalRef or Index)
 };
 
-/// A requirement of the callee in the caller's terms that was not proved: checked at run time.
+/// A requirement of the callee, in the caller's symbols, that was not proved and is checked at run
+/// time.
 struct RuntimeCheck {
   Expr *condition = nullptr;
   std::string text; ///< as written at the callee
@@ -179,8 +183,8 @@ struct CallExpr : ExprOf<ExprKind::Call> {
   std::vector<CallArg> args;      ///< in parameter order, defaults filled in
   std::vector<Dim> dimArgs;       ///< one per callee `dims`, in the caller's symbols
   std::vector<Elem> elemArgs;     ///< one per callee `typeParams`
-  bool prefixHasPrefix = false;   ///< callee's `..` begins with the caller's `..`
-  std::vector<Extent> prefixArgs; ///< rest of what the callee's `..` stands for
+  bool prefixHasPrefix = false;   ///< the callee's `..` begins with the caller's `..`
+  std::vector<Extent> prefixArgs; ///< the remaining axes of the callee's `..`
   std::vector<std::pair<Local *, Expr *>> tunables; ///< set at the call
   std::vector<RuntimeCheck> checks;
 };
@@ -191,11 +195,12 @@ struct IndexItem {
   IndexItemKind kind = IndexItemKind::Full;
   Expr *value =
       nullptr; ///< Position: scalar; Range: expression of range type; Gather: 1-D integer array
-  RangeInfo *range = nullptr; ///< Range only (slices `a:b:s` too): start, length, step as Dims
-  uint32_t restCount = 0;     ///< Rest: number of known axes it covers (besides the prefix)
+  /// Range only (including slices `a:b:s`): start, length, step as Dims
+  RangeInfo *range = nullptr;
+  uint32_t restCount = 0; ///< Rest: number of known axes it covers (besides the prefix)
   bool restHasPrefix = false;
-  bool needsCheck = true; ///< bounds not proved
-  /// A range that is written in place, whose end may lie before its start for all that is proved.
+  bool needsCheck = true; ///< the bounds were not proved
+  /// For a range literal: it was not proved that its end is not before its start.
   bool mayEndBeforeStart = false;
   int64_t axis =
       0; ///< indexed axis of the base counted from the end (-1 last); meaningless for NewAxis
@@ -221,7 +226,7 @@ struct RangeExpr : ExprOf<ExprKind::Range> {
   Expr *hi = nullptr;
   Expr *step = nullptr;
 };
-/// `tiles(lo..hi, T)`: only as iterated value; `tiles(N, T)` has `lo` = 0.
+/// `tiles(lo..hi, T)`: only as the iterated value of a loop; `tiles(N, T)` has `lo` = 0.
 struct TilesExpr : ExprOf<ExprKind::Tiles> {
   Expr *lo = nullptr;
   Expr *hi = nullptr;
@@ -252,7 +257,7 @@ struct LogicalExpr : ExprOf<ExprKind::Logical> {
 struct StringExpr : ExprOf<ExprKind::String> {
   std::string value;
 };
-/// `.even` and the like where an op takes an enumerated argument.
+/// `.even` and the like, where an op has an enumerated parameter.
 struct EnumTagExpr : ExprOf<ExprKind::EnumTag> {
   std::string tag;
 };

@@ -39,14 +39,14 @@ template <StmtKind Kind> struct StmtOf : Stmt {
   static bool classof(const Stmt *stmt) { return stmt->kind == Kind; }
 };
 
-/// A block; `value` is its last expression when the block is used as a value.
+/// A block; `value` is its last expression if the block is used as a value.
 struct Block {
   std::vector<Stmt *> stmts;
   Expr *value = nullptr;
   Span span;
 };
 
-/// `let` and `var`; several names take a tuple apart.
+/// `let` and `var`; several names destructure a tuple.
 struct LetStmt : StmtOf<StmtKind::Let> {
   bool isVar = false;
   std::vector<Local *> locals;
@@ -81,11 +81,11 @@ struct LoopModifiers {
   std::string label; ///< `as name`, or the loop variable
 };
 
-/// `checkpoint "run" every 100 keep 3`: what the loop carries is saved so often.
+/// `checkpoint "run" every 100 keep 3`: the interval at which the carried values are saved.
 struct CheckpointClause {
   std::string folder;
   Expr *every = nullptr;
-  int64_t keep = 2; ///< so many of the last ones stay
+  int64_t keep = 2; ///< number of checkpoints that are kept
   Span span;
 };
 
@@ -111,8 +111,8 @@ struct WhileStmt : StmtOf<StmtKind::While> {
   Expr *condition = nullptr;
   Block *body = nullptr;
 };
-/// `isStatic`: the condition is over tunables, statics and constants; only the chosen arm exists
-/// when built.
+/// `isStatic`: the condition depends only on tunables, statics and constants; only the chosen
+/// branch is built.
 struct IfStmt : StmtOf<StmtKind::If> {
   Expr *condition = nullptr;
   Block *thenBlock = nullptr;
@@ -138,15 +138,15 @@ struct BlockStmt : StmtOf<StmtKind::Block> {
   Block *block = nullptr;
   const OnStmt *section = nullptr; ///< of a program: the section whose statements these are
 };
-/// `on aic { … }`, `on aiv split rows { … }`; in programs `on chip 0 { … }`. Executors see sections of programs as
-/// blocks, in an order in which nothing waits (`fuse_sections.h`). A block for stages has a `var` for each value that goes
-/// along them, and a loop over them.
+/// `on aic { … }`, `on aiv split rows { … }`; in programs `on chip 0 { … }`. Executors receive the
+/// sections of programs as blocks, serialised such that nothing waits (`fuse_sections.h`). A block
+/// for stages has a `var` for each value that passes along them, and a loop over the stages.
 struct OnStmt : StmtOf<StmtKind::OnSection> {
-  std::string core; ///< or the level of the machine whose part it is
+  std::string core; ///< or the level of the machine to which its part belongs
   bool splitRows = false;
   uint32_t part = 0; ///< in programs
-  /// `s in 0..S`: each `s` is a section, on the part that has element `s` of an axis that is cut over the level. `var`
-  /// is null for one part.
+  /// `s in 0..S`: each `s` is a section, on the part that has element `s` of an axis that is cut
+  /// over the level. `var` is null for a single part.
   LoopHead stages;
   Block *body = nullptr;
 };

@@ -1,11 +1,11 @@
-// The checked tree: names resolved, types inferred, conversions explicit. Executors, IR
-// construction and the editor read it. It is generic: dimensions, element types and `..` stay
-// symbolic; whoever executes or builds binds them (`CallExpr` says how) and evaluates every `Dim`
-// in its own environment.
+// The checked tree: names are resolved, types inferred, and conversions explicit. Executors, IR
+// construction and editors read it. It is generic: dimensions, element types and `..` stay
+// symbolic; an executor or builder binds them (by `CallExpr`) and evaluates every `Dim` in its own
+// environment.
 //
 // Symbols and values: an immutable scalar local of type `int` that occurs in a Dim has
 // `Local::symbol`; whoever binds the local must bind the symbol to the same value. A range local
-// has the symbols inside its `RangeInfo` (`start`, `length`, `count` where these are plain
+// has the symbols inside its `RangeInfo` (`start`, `length`, `count`, where these are plain
 // symbols).
 #pragma once
 
@@ -33,7 +33,7 @@ enum class DeclKind : uint8_t {
   Bench
 };
 
-/// A `where` clause: a condition over dimensions, scalars, tunables, or a data fact.
+/// A `where` clause: a condition over dimensions, scalars and tunables, or a predicate on data.
 struct WhereClause {
   Expr *condition = nullptr;
   std::string text;        ///< as written
@@ -43,7 +43,7 @@ struct WhereClause {
 
 struct CallableDecl {
   DeclKind kind = DeclKind::Fn;
-  std::string name; ///< the text for tests, properties and benches
+  std::string name; ///< for tests, properties and benches: their text
   const CheckedModule *module = nullptr;
   NodeId syntax = kNoNode;
   Span span, nameSpan;
@@ -111,14 +111,14 @@ struct TypeAliasDecl {
   const Type *type = nullptr;
 };
 
-/// One line of a schedule's block for a label: `tile B by 128, F by 256`, `place @mat`, `l0 128,
+/// A line of a schedule that concerns a label: `tile B by 128, F by 256`, `place @mat`, `l0 128,
 /// 256, 64` …
 struct ScheduleDirective {
   std::string label;
   std::vector<std::pair<std::string, int64_t>> tiles; ///< dimension name and size
   Place place = Place::Inferred;
-  std::vector<int64_t> l0;          ///< rows, columns, contracted positions; empty: not said
-  Span span, placeSpan, l0Span;     ///< of the block, and of what it says
+  std::vector<int64_t> l0;          ///< rows, columns, contracted positions; empty: not given
+  Span span, placeSpan, l0Span;     ///< of the line, and of its parts
   std::vector<Span> tileSpans = {}; ///< one per `tiles`
 };
 
@@ -166,8 +166,8 @@ struct CheckedModule {
 struct CheckedProgram {
   std::shared_ptr<DimContext> dims;
   std::vector<std::unique_ptr<CheckedModule>> modules; ///< [0] is the root file
-  /// For each expression or name in a root-file syntax node, what it was found to be (hover,
-  /// previews).
+  /// For each expression or name in a syntax node of the root file, its checked expression (for
+  /// hovers and previews).
   NodeMap<const Expr *> exprOfNode;
   NodeMap<Local *> localOfNode;
 

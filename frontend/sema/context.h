@@ -1,5 +1,5 @@
-// What the checker carries while it checks one declaration. The functions that work on it stand in
-// the rooms of this folder (README.md). Nothing here is for other phases: they see check.h and
+// The state of the checker while it checks one declaration. The functions that work on it are in
+// the subfolders (README.md). Other phases must not use it: they include check.h and
 // checked_tree.h.
 #pragma once
 
@@ -23,16 +23,17 @@ struct OnStmt;
 
 enum class LoopKind : uint8_t { For, StaticFor, While, Parallel };
 
-/// An enclosing loop, innermost last in `Context::loops`.
+/// An enclosing loop; the innermost is the last of `Context::loops`.
 struct LoopFrame {
   LoopKind kind = LoopKind::For;
   bool pipelined = false;
   Span span;
-  size_t firstLocal = 0;               ///< locals of the declaration made before it stand outside
-  bool jumps = false, returns = false; ///< what stands in it: `break` or `continue`, `return`
+  /// locals of the declaration with smaller numbers are outside
+  size_t firstLocal = 0;
+  bool jumps = false, returns = false; ///< whether it contains `break` or `continue`, or `return`
 };
 
-/// What a program has at its parts: all of it is matched when its body has been checked.
+/// The calls of a program in its sections; they are matched after its body has been checked.
 struct PartSections {
   std::vector<OnStmt *> sections;
   std::vector<Stmt *> pipes;
@@ -53,19 +54,20 @@ struct Context {
   CallableDecl *decl = nullptr; ///< null outside callables
   DeclState *declState = nullptr;
   Scope scope;   ///< locals of the declaration
-  FactSet facts; ///< copy and restore it round arms whose facts end with them
+  FactSet facts; ///< to be saved and restored around branches whose facts are local
   std::vector<LoopFrame> loops;
   std::vector<const TypeParam *> typeParams; ///< visible as element types
   bool inTask = false;
-  bool inWhere = false;        ///< `where`, `when`: data facts are legal calls
+  bool inWhere = false;        ///< in a `where` or `when`: predicates on data are legal calls
   bool tunablesAllowed = true; ///< false in parameter and result types
   bool prefixBinds = false;    ///< in parameter types: `..` becomes a part of the signature
   bool inStatic = false;       ///< under `static if` / `static for`
   size_t errorsBefore =
-      0; ///< in the sink when the body began; unused names are no news after errors
+      /// errors in the sink when the body began; after further errors unused names are not reported
+      0;
   bool suppressUnused = false;               ///< in dead code after an error, in copies
   std::vector<SymbolId> staticSymbols;       ///< of `static` dimensions
-  std::unordered_set<NodeId> reportedConsts; ///< constant expressions whose mistakes were reported
+  std::unordered_set<NodeId> reportedConsts; ///< constant expressions whose errors were reported
   std::unordered_map<const Local *, ConstValue> localConsts; ///< values of `const` statements
   std::unordered_map<uint32_t, Dim> capacityCache; ///< by id of the length, under `capacityFacts`
   FactSet capacityFacts;
@@ -73,27 +75,27 @@ struct Context {
   PartSections partSections;   ///< of a program
   std::string sectionCore;     ///< `aic`, in its section
   bool canHoist = false;       ///< in bodies: values that types speak of may become implicit `let`s
-                               ///< before the statement
-  std::vector<Stmt *> hoisted; ///< those of the statement being checked
-  HoistedValues hoistedValues; ///< what they and those before hold
+                               ///< < in front of the statement
+  std::vector<Stmt *> hoisted; ///< implicit `let`s of the statement that is being checked
+  HoistedValues hoistedValues; ///< the values of all implicit `let`s so far
   std::unordered_map<const Local *, const Expr *> letValues; ///< what each `let` was bound to
-  /// By the statement that `let old = fetch_add(inout y[i], v)` became, the `atomic` assignment
-  /// that the analysis of flow sees in its place.
+  /// For the statement that `let old = fetch_add(inout y[i], v)` became: the `atomic` assignment
+  /// that the flow analysis uses instead.
   std::unordered_map<const Stmt *, const AssignStmt *> fetches;
   bool hasCheckpoint = false; ///< a loop of the declaration has checkpoints
   bool hasFetch = false;      ///< in the `parallel` being checked
-  /// The `parallel`s whose points run in order, because one reads what an earlier one has written
-  /// (`fetch_add`).
+  /// The `parallel`s whose points run in order, because a point reads what an earlier one has
+  /// written (`fetch_add`).
   std::unordered_set<const Stmt *> orderedParallels;
-  /// The types of index expressions with all axes as written, where an index array has several: the
-  /// array is used as one of one axis, so `Expr::type` has one axis for them.
+  /// The types of index expressions with all axes as written, if an index array has several axes:
+  /// it is treated as an array of one axis, so `Expr::type` has one axis for them.
   std::unordered_map<const IndexExpr *, const Type *> writtenTypes;
 
   bool isKind(DeclKind kind) const { return decl && decl->kind == kind; }
   bool inFn() const { return isKind(DeclKind::Fn); }
   bool inKernel() const { return isKind(DeclKind::Kernel) || isKind(DeclKind::ManualKernel); }
   bool inProgram() const { return isKind(DeclKind::Program); }
-  /// `test`, `property` and `bench` bodies.
+  /// Whether the body belongs to a `test`, `property` or `bench`.
   bool inTest() const {
     return isKind(DeclKind::Test) || isKind(DeclKind::Property) || isKind(DeclKind::Bench);
   }
@@ -105,8 +107,8 @@ struct Context {
   std::string_view text(Span span) const;
 };
 
-/// Whether the declaration stands in the file, or the part of one, that was asked for; others get
-/// no warnings.
+/// Whether the declaration is in the file, or the part of one, that is being checked; others get no
+/// warnings.
 bool isRootModule(const Context &ctx);
 
 } // namespace ptl

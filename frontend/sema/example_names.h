@@ -1,5 +1,5 @@
-// The names whose values depend on data: times of a declaration can be estimated only for example
-// values of them.
+// The names whose values depend on data: the time of a declaration can be estimated only for
+// example values of them.
 #pragma once
 
 #include "frontend/sema/checked_tree.h"
@@ -10,11 +10,11 @@
 
 namespace ptl {
 
-/// Whether a local of a declaration is one integer.
+/// Whether a local of a declaration holds a single integer.
 bool holdsInteger(const Local &local);
 
-/// The `let`s of a declaration that hold an integer: where its value depends on data, times can be
-/// estimated for example values.
+/// The `let`s of a declaration that hold an integer. If such a value depends on data, the time is
+/// estimated for an example value.
 std::vector<std::string> exampleNames(const CallableDecl &decl);
 
 bool isExampleName(const CallableDecl &decl, std::string_view name);

@@ -1,5 +1,5 @@
 // Implicit `let`s for values that occur in types. Equal values share one, so that `k[0:t + 1, :]`
-// and `v[0:t + 1, :]` have one length as long as the variable `t` keeps its value.
+// and `v[0:t + 1, :]` have the same length as long as the variable `t` keeps its value.
 #pragma once
 
 #include "frontend/sema/checked_expr.h"
@@ -10,16 +10,16 @@ namespace ptl {
 
 class HoistedValues {
 public:
-  /// The local that holds `value` where the check is now; null if none definitely does.
+  /// The local that holds `value` at the current place; null if none certainly does.
   Local *find(const Expr *value) const;
-  /// `local` is bound to `value` before the statement at hand.
+  /// Records that `local` is bound to `value` before the current statement.
   void add(const Expr *value, Local *local);
 
-  /// Variables of type `int` may have other values from here on: one is assigned, or a body begins
-  /// that runs again.
+  /// Variables of type `int` may have changed: one is assigned, or the body of a loop begins.
   void change() { ++changes_; }
 
-  /// While a statement is checked: what it adds is computed before anything in it changes.
+  /// During its lifetime a statement is checked: the values that it adds are computed before
+  /// anything in it changes.
   class Statement {
   public:
     explicit Statement(HoistedValues &values) : values_(values), outer_(values.start_) {
@@ -34,7 +34,7 @@ public:
     uint64_t outer_;
   };
 
-  /// The values of a block are unknown behind it.
+  /// The values of a block are forgotten at its end.
   class Scope {
   public:
     explicit Scope(HoistedValues &values) : values_(values), count_(values.entries_.size()) {}
@@ -51,12 +51,12 @@ private:
   struct Entry {
     const Expr *value = nullptr;
     Local *local = nullptr;
-    uint64_t changes = 0; ///< before it was computed
-    bool isFixed = false; ///< no variable is part of it, so it holds whatever changes
+    uint64_t changes = 0; ///< number of changes before it was computed
+    bool isFixed = false; ///< it contains no variable, so that changes do not affect it
   };
   std::vector<Entry> entries_;
   uint64_t changes_ = 0;
-  uint64_t start_ = 0; ///< changes before the statement at hand
+  uint64_t start_ = 0; ///< number of changes before the current statement
 };
 
 } // namespace ptl

@@ -1,5 +1,5 @@
-// Counts that programs say and the compiler multiplies by. What goes beyond is an error, so that
-// compiling takes a time and a memory that the length of the source decides (docs/language.md).
+// Numbers in programs by which the compiler multiplies its work. Larger numbers are errors, so that
+// the time and memory of a compilation are bounded by the length of the source (docs/language.md).
 #pragma once
 
 #include <cstddef>
@@ -7,12 +7,12 @@
 
 namespace ptl {
 
-/// Iterations of a loop in flight: each holds copies of its tiles.
+/// The iterations of a loop in flight: each holds copies of its tiles.
 inline constexpr int64_t kMostPipelineDepth = 64;
-/// Copies of a loop's body by `unroll`.
+/// The copies of a loop's body that `unroll` makes.
 inline constexpr int64_t kMostUnroll = 1024;
-/// Statements and expressions that may be built beyond those of the source, by writing out static
-/// loops and calls.
+/// The statements and expressions that may be created in addition to those of the source, by
+/// expanding static loops and calls.
 inline constexpr size_t kMostWrittenOut = 200'000;
 
 } // namespace ptl

@@ -1,11 +1,12 @@
-// Making nodes of the checked tree.
+// Creates nodes of the checked tree.
 #pragma once
 
 #include "frontend/sema/types/make_type.h"
 
 namespace ptl {
 
-/// A node at the place of the syntax node, which may be absent. A plain `Expr` is one in error.
+/// Creates a node at the location of the syntax node, which may be absent. A plain `Expr` is an
+/// error node.
 template <typename T> T *newExpr(Context &ctx, NodeId node, const Type *type) {
   T *expr = ctx.program.make<T>();
   expr->syntax = node;
@@ -23,7 +24,7 @@ template <typename T> T *newStmt(Context &ctx, NodeId node) {
   return stmt;
 }
 
-/// An expression that is in error and stays silent.
+/// An error expression, about which nothing more is reported.
 Expr *errorExpr(Context &ctx, NodeId node);
 /// A reference to a local as an expression, with its `dim`.
 Expr *refTo(Context &ctx, Local *local, NodeId node);
@@ -35,7 +36,7 @@ OpExpr *makeOp(Context &ctx, const OpRecord *op, NodeId node, const Type *type,
 
 inline bool isMissing(const Expr *expr) { return !expr || expr->type->isError(); }
 
-/// Notes for the editor what a node of the root file is.
+/// Records for editors the checked expression of a syntax node of the root file.
 void note(Context &ctx, NodeId node, const Expr *expr);
 void note(Context &ctx, NodeId node, Local *local);
 

@@ -1,5 +1,6 @@
-// What a file declares, by name, as syntax: where the checker finds a declaration that it has not
-// made yet when it checks a part of a file (check_chunk.h). An editor keeps it between edits.
+// The declarations of a file by name, as syntax. When a part of a file is checked (check_chunk.h),
+// the checker finds in it the declarations that it has not created yet. An editor keeps the index
+// between edits.
 #pragma once
 
 #include "frontend/syntax/tree.h"
@@ -15,21 +16,22 @@ namespace ptl {
 enum class DeclSpace : uint8_t { Callable, Struct, Alias, Const };
 inline constexpr size_t kDeclSpaces = 4;
 
-/// The space in which a declaration is named; nothing for tests, schedules, imports and errors.
+/// The name space of a declaration; false for tests, schedules, imports and errors.
 bool isNamed(const Tree &tree, NodeId node, DeclSpace &space);
 
-/// Where a declaration stands.
+/// The location of a declaration.
 struct DeclSite {
   const Tree *tree = nullptr; ///< null: there is none
   NodeId node = kNoNode;
-  uint64_t signature = 0; ///< hash of all text that other declarations see, 0 for no declaration
-  uint64_t text = 0;      ///< hash of the whole text of it
+  uint64_t signature = 0; ///< hash of the text that other declarations depend on; 0: no declaration
+  uint64_t text = 0;      ///< hash of its whole text
   bool hasSyntaxErrors = false;
-  /// Hash of what schedules see of a body (`labelsHash`); 0 as long as nobody has checked it.
+  /// Hash of the parts of a body that schedules depend on (`labelsHash`); 0 until the body has been
+  /// checked.
   uint64_t labels = 0;
 
   explicit operator bool() const { return tree != nullptr; }
-  /// Whether both are the same declaration, however much is known of it.
+  /// Whether both are the same declaration, regardless of `labels`.
   bool operator==(const DeclSite &other) const {
     return tree == other.tree && node == other.node && signature == other.signature &&
            text == other.text && hasSyntaxErrors == other.hasSyntaxErrors;
@@ -43,7 +45,7 @@ struct StringHash {
 template <typename Value>
 using StringMap = std::unordered_map<std::string, Value, StringHash, std::equal_to<>>;
 
-/// One file. Trees must outlive it or be replaced in it.
+/// The index of one file. Trees must outlive it or be replaced in it.
 struct ModuleIndex {
   /// A name that an import binds.
   struct Import {

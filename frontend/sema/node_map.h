@@ -1,4 +1,4 @@
-// A map from syntax nodes, for tables that get an entry for most nodes of a declaration.
+// A hash map keyed by syntax nodes, for tables with an entry for most nodes of a declaration.
 #pragma once
 
 #include "frontend/syntax/tree.h"
@@ -8,7 +8,7 @@
 
 namespace ptl {
 
-/// Iterates in order of insertion. Pointers to entries stay until the next insertion.
+/// Iterates in order of insertion. Pointers to entries are valid until the next insertion.
 template <typename T> class NodeMap {
 public:
   using Entry = std::pair<NodeId, T>;

@@ -1,4 +1,4 @@
-// What the checks of all declarations of a program share. See context.h.
+// The state that the checks of all declarations of a program share. See context.h.
 #pragma once
 
 #include "frontend/sema/check.h"
@@ -13,20 +13,20 @@ namespace ptl {
 
 struct Context;
 
-/// What is known of one declaration between the pass over signatures and the pass over bodies.
+/// The state of one declaration between the pass over signatures and the pass over bodies.
 struct DeclState {
   CallableDecl *decl = nullptr;
   bool hasSyntaxErrors = false;
   std::unique_ptr<Context> context;
   bool signatureDone = false;
   bool bodyDone = false;
-  uint64_t labels = 0;         ///< `DeclSite::labels`, once the body is done
-  bool lastHasDefault = false; ///< of the parameters so far
+  uint64_t labels = 0;         ///< `DeclSite::labels`, after the body has been checked
+  bool lastHasDefault = false; ///< of the parameters that have been checked
   std::vector<std::pair<const CallableDecl *, Span>>
-      calls; ///< made by the body, in order: recursion
+      calls; ///< of the body, in order, for the recursion check
 };
 
-/// How far a `type` or `const` is resolved, which happens on first use.
+/// The progress of resolving a `type` or `const`, which happens on first use.
 struct LazyState {
   CheckedModule *module = nullptr;
   const Tree *tree = nullptr;
@@ -50,7 +50,7 @@ struct ProgramState {
   CheckedProgram &program;
   DimContext &dims;
   std::unordered_map<const CheckedModule *, std::unique_ptr<ModuleScope>> scopes;
-  std::vector<CheckedModule *> order; ///< imported ones before their importers
+  std::vector<CheckedModule *> order; ///< imported modules before their importers
   std::vector<std::unique_ptr<DeclState>> decls;
   std::unordered_map<const CallableDecl *, DeclState *> stateOf;
   std::unordered_map<const ConstDecl *, ConstValue> constValues;
@@ -60,10 +60,10 @@ struct ProgramState {
   const Type *errorType = nullptr;
   const Type *voidType = nullptr;
   const Type *stringType = nullptr;
-  OnDemand *onDemand = nullptr; ///< set when a part of a file is checked
+  OnDemand *onDemand = nullptr; ///< not null when only a part of a file is checked
 
   /// Whether diagnostics and notes for a tree are kept. They are dropped for declarations outside
-  /// the part of a file that is checked.
+  /// the part of a file that is being checked.
   bool isChecked(const Tree &tree) const;
   DiagnosticSink &sinkOf(const Tree &tree);
 };

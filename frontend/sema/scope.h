@@ -1,5 +1,5 @@
-// Names: the locals of a declaration, and what a file declares and imports. Values, callables and
-// types are separate name spaces.
+// Names: the locals of a declaration, and the declarations and imports of a file. Values, callables
+// and types are separate name spaces.
 #pragma once
 
 #include "frontend/sema/checked_tree.h"
@@ -12,7 +12,7 @@
 
 namespace ptl {
 
-/// What a value name means; all null: unknown.
+/// The meaning of a value name; all members null: unknown.
 struct ValueRef {
   Local *local = nullptr;
   const ConstDecl *constant = nullptr;
@@ -20,14 +20,14 @@ struct ValueRef {
   explicit operator bool() const { return local || constant || module; }
 };
 
-/// What a callable name means; both null: unknown (or a built-in).
+/// The meaning of a callable name; both members null: unknown (or a built-in).
 struct CalleeRef {
   const CallableDecl *callable = nullptr;
   const StructDecl *structDecl = nullptr;
   explicit operator bool() const { return callable || structDecl; }
 };
 
-/// What a type name means.
+/// The meaning of a type name.
 struct TypeRef {
   const StructDecl *structDecl = nullptr;
   const TypeAliasDecl *alias = nullptr;
@@ -43,14 +43,15 @@ struct LabelInfo {
   bool isParallel = false; ///< a variable of a `parallel`
 };
 
-/// Locals of one declaration in nested scopes. Look-up is one hash access at any depth.
+/// The locals of one declaration in nested scopes. A look-up is one hash access, independent of the
+/// depth.
 class Scope {
 public:
   void push() { starts_.push_back(undo_.size()); }
   /// Leaves the innermost scope and returns the locals that were declared in it.
   std::vector<Local *> pop();
-  /// Binds the name, hiding an outer one until the scope ends. Gives what it hides, null if
-  /// nothing.
+  /// Binds the name and hides an outer one until the scope ends. Returns the local that it hides,
+  /// or null.
   Local *bind(Local *local);
   Local *find(std::string_view name) const;
   bool isInnermost(const Local *local) const;
@@ -79,8 +80,9 @@ struct ImportedName {
   bool used = false;
 };
 
-/// What one file declares and imports. With an index it fills as names are looked up
-/// (check_chunk.h), else it is complete; so names are looked up by the functions of context.h.
+/// The declarations and imports of one file. With an index it is filled as names are looked up
+/// (check_chunk.h), otherwise it is complete; so names must be looked up by the functions of
+/// on_demand.h.
 struct ModuleScope {
   StringMap<CallableDecl *> callables;
   StringMap<StructDecl *> structs;

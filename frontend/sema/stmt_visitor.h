@@ -1,12 +1,12 @@
-// Dispatch over the kinds of statements.
+// A visitor of statements by their kind.
 #pragma once
 
 #include "frontend/sema/checked_stmt.h"
 
 namespace ptl {
 
-/// A walk over statements derives from it and has a `visitX` for each kind, so that a kind that a
-/// walk forgets does not compile. `visitError` gets what is in error, whatever its type is.
+/// A visitor derives from it and has a `visitX` for each kind, so that a visitor that lacks a kind
+/// does not compile. `visitError` is called for statements with errors, whatever their class.
 template <typename Walk, typename Result = void> class StmtVisitor {
 public:
   Result visit(const Stmt &stmt) {
@@ -48,7 +48,8 @@ public:
   }
 
 private:
-  // Only a walk can be the base of itself: `class A : StmtVisitor<B>` does not compile.
+  // Only the visitor itself can be its template argument: `class A : StmtVisitor<B>` does not
+  // compile.
   friend Walk;
   StmtVisitor() = default;
 

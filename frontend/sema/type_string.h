@@ -8,16 +8,16 @@
 
 namespace ptl {
 
-/// Types in PTL spelling with the names of the declaration: `f32[i, C]`, `T[.., C] @vec`, `int`,
-/// `(f32[N], i32)`.
+/// Types in the syntax of the language, with the names of the declaration: `f32[i, C]`, `T[.., C]
+/// @vec`, `int`, `(f32[N], i32)`.
 std::string toString(const DimContext &dims, const Type &type);
 std::string toString(const DimContext &dims, const Extent &extent);
 std::string toString(const Elem &elem);
 std::string_view placeName(Place place);
-/// `Inferred` for what is none.
+/// `Inferred` if the name is not a place.
 Place placeByName(std::string_view name);
 std::string_view layoutName(Layout layout);
-/// `Inferred` for what is none.
+/// `Inferred` if the name is not a layout.
 Layout layoutByName(std::string_view name);
 
 } // namespace ptl

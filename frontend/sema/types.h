@@ -30,27 +30,28 @@ struct Elem {
   bool operator==(const Elem &) const = default;
 };
 
-/// Where an array lives. `Inferred` is what the checker leaves open inside kernels.
+/// The memory in which an array lives. `Inferred` means that the checker leaves the choice open
+/// inside kernels.
 enum class Place : uint8_t { Inferred, Gm, Vec, Mat, Left, Right, Acc, Bias, Scale };
-/// The order of the elements; `Inferred` follows from place and target.
+/// The order of the elements; `Inferred` follows from the place and the target.
 enum class Layout : uint8_t {
   Inferred,
 #define LAYOUT(NAME, SPELLING) NAME,
 #include "frontend/base/layouts.def"
 };
 
-/// A range: bounds, length and (for `tiles`) tile size and number. All in the symbols of the scope
-/// that made it.
+/// A range: bounds, length and (for `tiles`) tile size and tile number, all in the symbols of the
+/// scope that made it.
 struct RangeInfo {
   std::string name; ///< of the loop variable, for messages; may be empty
   Dim start;        ///< first position
-  Dim length;       ///< number of positions (a symbol for tiles whose last part may be short)
+  Dim length;       ///< number of positions (a symbol for tiles, the last of which may be shorter)
   Dim step;         ///< distance of neighbouring positions, 1 by default
   Dim size;         ///< tile size `T`; unknown for plain ranges
   Dim count;        ///< number of the tile; unknown for plain ranges
   Dim capacity; ///< static bound of the length (constants, tunables, `static` dimensions); unknown
                 ///< if none
-  const RangeInfo *parent = nullptr; ///< the range this one is a shift or multiple of
+  const RangeInfo *parent = nullptr; ///< the range of which this one is a shift or a multiple
   Span span;
 };
 
@@ -58,11 +59,11 @@ struct RangeInfo {
 struct Extent {
   Dim length;
   Dim capacity; ///< static bound; unknown if none. Equals `length` when that is static
-  const RangeInfo *range = nullptr; ///< the range that cut it, for display
+  const RangeInfo *range = nullptr; ///< the range that selected it, for display
 };
 
 enum class TypeKind : uint8_t {
-  Error, ///< poisons silently
+  Error, ///< suppresses further errors
   Void,
   Scalar, ///< `elem`; `ElemKind::Int` for positions and sizes
   Array,  ///< `elem`, `prefix`, `extents`, `place`, `layout`, `strides`
@@ -79,7 +80,7 @@ enum class TypeKind : uint8_t {
 struct Type {
   TypeKind kind = TypeKind::Error;
   Elem elem;
-  bool prefix = false;         ///< shape begins with the declaration's `..`
+  bool prefix = false;         ///< the shape begins with the declaration's `..`
   std::vector<Extent> extents; ///< after the prefix
   Place place = Place::Inferred;
   Layout layout = Layout::Inferred;

@@ -7,14 +7,14 @@
 
 namespace ptl {
 
-/// Calls `visit` for an expression and all expressions in it, outer ones first; for nothing when it
-/// is null.
+/// Calls `visit` for an expression and all its subexpressions, outer ones first. `expr` may be
+/// null.
 void forEachExpr(const Expr *expr, const std::function<void(const Expr *)> &visit);
-/// Calls the one for the expressions that stand in a statement itself, without those in them, the
-/// other for its blocks, both in program order; for nothing that is null.
+/// Calls `onExpr` for the direct expressions of a statement, without their subexpressions, and the
+/// other function for its blocks, both in program order. Null children are skipped.
 void forEachPart(const Stmt &stmt, const std::function<void(const Expr *)> &onExpr,
                  const std::function<void(const Block *)> &onBlock);
-/// The root of `x`, `x[…]`, `s.field[…]`; null if the expression has none.
+/// The local at the root of `x`, `x[…]`, `s.field[…]`; null for other expressions.
 Local *rootLocal(const Expr *expr);
 
 } // namespace ptl

@@ -1,4 +1,4 @@
-// The part of a declaration that callers must know, as text.
+// The part of a declaration that callers depend on, as text.
 #pragma once
 
 #include "frontend/syntax/tree.h"
@@ -7,7 +7,7 @@
 
 namespace ptl {
 
-/// The source of a declaration without its body: the whole of one that has none.
+/// The source of a declaration without its body; the whole declaration if it has no body.
 std::string signatureText(const Tree &tree, NodeId declaration);
 
 /// The same on one line, for messages and manifests.

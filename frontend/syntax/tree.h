@@ -1,6 +1,6 @@
 // The lossless syntax tree of one file: flat arrays, ids instead of pointers, no null nodes where
-// the grammar demands one. `node_kinds.def` documents every kind and its slots; `typed_nodes.h` has
-// the views.
+// the grammar requires one. `node_kinds.def` documents every kind and its slots; `typed_nodes.h`
+// has typed views.
 #pragma once
 
 #include "frontend/base/span.h"
@@ -35,13 +35,13 @@ struct Node {
   TokenIndex firstToken = 0;
   TokenIndex endToken = 0; ///< one past the last; equals `firstToken` for a node without text
   TokenIndex mainToken =
-      0; ///< operator or word that names the node; `firstToken` where the table says nothing
+      0; ///< operator or keyword of the node; `firstToken` if the table names none
   uint32_t firstChild = 0; ///< index into the array of children
   uint32_t childCount = 0; ///< counts absent optional children too
   NodeId parent = kNoNode;
 };
 
-/// The greatest height of a tree: readers may recurse over it.
+/// The maximal height of a tree, so that its readers may be recursive.
 inline constexpr uint32_t kMaxTreeHeight = 512;
 
 /// Owns nodes and tokens; refers to the text of its `SourceFile`, which must outlive it.
@@ -95,27 +95,27 @@ public:
   /// The innermost node whose span covers `offset` (or ends there); the root if none does.
   NodeId nodeAt(uint32_t offset) const;
 
-  /// Tokens at which, or directly behind which, the parser found an error, ascending; each lies
-  /// inside the statement or item that is wrong. Empty for a file without syntax errors (errors of
-  /// the lexer show as `Token::malformed`).
+  /// Tokens at which, or directly after which, the parser found an error, in ascending order; each
+  /// lies inside the erroneous statement or item. Empty for a file without syntax errors (errors of
+  /// the lexer are marked by `Token::malformed`).
   const std::vector<TokenIndex> &errorTokens() const { return errorTokens_; }
 
   // Building, bottom-up: children exist before their parent, the root comes last.
 
-  /// Adds a node and becomes the parent of `children`. Nodes that would exceed `kMaxTreeHeight`
-  /// become `Error` nodes without children, which `tooHigh` lists.
+  /// Adds a node, which becomes the parent of `children`. A node that would exceed `kMaxTreeHeight`
+  /// becomes an `Error` node without children, and is listed in `tooHigh`.
   NodeId add(Node node, std::span<const NodeId> children);
   void setFlags(NodeId id, uint8_t flags) { nodes_[id].flags |= flags; }
   void setFirstToken(NodeId id, TokenIndex token) { nodes_[id].firstToken = token; }
   const std::vector<NodeId> &tooHigh() const { return tooHigh_; }
-  /// Records an error; sorts them in when they come out of order.
+  /// Records an error, in sorted order.
   void addErrorToken(TokenIndex token);
-  /// Takes the tokens from `end` on away and puts `EndOfFile` at `size`, behind the trivia before
-  /// it. For a tree of the first part of a text; no node reaches behind `end`.
+  /// Removes the tokens from `end` on, and appends `EndOfFile` at `size`, after the trivia in front
+  /// of it. For a tree of the first part of a text; no node may extend beyond `end`.
   void cutAt(TokenIndex end, uint32_t size);
-  /// Gives back memory that building took in advance; nothing is added afterwards.
+  /// Frees memory that was reserved for building; nothing may be added afterwards.
   void shrink();
-  /// The tree refers to the same bytes at another place from now on.
+  /// Makes the tree refer to a copy of the same text at another address.
   void moveTo(std::string_view text) { text_ = text; }
 
 private:

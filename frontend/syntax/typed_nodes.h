@@ -1,5 +1,5 @@
 // Typed views of syntax nodes, one per kind: `BinaryExprView(tree, id).lhs()`. Generated from the
-// table. A view costs nothing and checks nothing: its node must have the kind.
+// table. A view has no cost and no checks: the node must have the kind.
 #pragma once
 
 #include "frontend/syntax/tree.h"
@@ -15,7 +15,7 @@ struct NodeView {
   Span span() const { return tree.span(id); }
   std::string_view text() const { return tree.text(id); }
   bool has(NodeFlag flag) const { return tree.has(id, flag); }
-  /// Children from `slot` to the last.
+  /// The children from `slot` to the last.
   std::span<const NodeId> listFrom(uint32_t slot) const {
     auto all = tree.children(id);
     return all.size() > slot ? all.subspan(slot) : std::span<const NodeId>();
@@ -37,7 +37,7 @@ struct NodeView {
 
 /// `FnDecl`, `KernelDecl` and `ProgramDecl` have the same slots.
 using CallableView = KernelDeclView;
-/// So have `ForStmt` and `ParallelStmt`.
+/// `ForStmt` and `ParallelStmt` have the same slots, too.
 using LoopView = ForStmtView;
 
 } // namespace ptl

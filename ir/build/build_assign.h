@@ -8,8 +8,8 @@ namespace ptl::ir {
 void buildLet(BuildContext &c, const LetStmt &stmt);
 void buildAssign(BuildContext &c, const AssignStmt &stmt);
 
-/// Binds a local to a value. The value gets the local's name, and the local's symbol stands for
-/// this value.
+/// Binds a local to a value. The value gets the local's name, and the local's symbol is bound to
+/// the value.
 void bindLocal(BuildContext &c, Local &local, Bound value);
 Bound zeroOf(BuildContext &c, const Type &type, mlir::Location loc);
 /// Stores a value to a box of storage.

@@ -8,7 +8,7 @@ namespace ptl::ir {
 void buildIf(BuildContext &c, const IfStmt &stmt);
 Bound buildIfExpr(BuildContext &c, const IfExpr &expr);
 Bound buildLogical(BuildContext &c, const LogicalExpr &expr);
-/// The value of a condition, if it is known when compiling.
+/// The value of a condition, if it is known at compile time.
 std::optional<bool> constantCondition(mlir::Value condition);
 
 } // namespace ptl::ir

@@ -1,4 +1,4 @@
-// Builds conditions that are checked when the program runs.
+// Builds conditions that are checked at run time.
 #pragma once
 
 #include "ir/build/build_context.h"

@@ -1,5 +1,5 @@
-// The state of building one entry, which the functions of this folder read and change; each of
-// their headers has one theme.
+// The state of building one entry, which the functions of this folder read and change. Each of
+// their headers has one subject.
 #pragma once
 
 #include "frontend/sema/block/checked_block.h"
@@ -26,13 +26,13 @@ struct ExitFlags {
   mlir::Value broke, continued; ///< `i1`
 };
 
-/// The values that a loop with a `return` in it carries (build_return.h).
+/// The values carried by a loop that contains a `return` (build_return.h).
 struct ReturnSlot {
-  mlir::Value flag; ///< `i1`: a `return` was reached
+  mlir::Value flag; ///< `i1`: a `return` has been reached
   Bound value;
 };
 
-/// The state while an entry is built.
+/// The state of building an entry.
 struct BuildContext {
   BuildContext(mlir::MLIRContext &context, const CheckedProgram &program,
                const SourceManager &sources, const EntryBinding &binding, DiagnosticSink &sink);
@@ -42,38 +42,38 @@ struct BuildContext {
   }
   /// A constant of type `index`.
   mlir::Value index(int64_t value);
-  /// The location of a place in the source. Code without a place of its own has that of the code
-  /// for which it is built.
+  /// The location of a span in the source. Code without a span has the location of the code for
+  /// which it is built.
   mlir::Location location(Span span);
   mlir::Location here(const Expr &expr) { return location(expr.span); }
   /// The value of a local of the present declaration.
   Bound &bound(const Local &local) { return frame->locals[local.index]; }
   /// Reports an error, and returns an empty bound.
   Bound fail(DiagId id, Span span, std::vector<std::string> args);
-  /// Whether more has been built than the source allows. It is reported once, where code is
-  /// multiplied; static loops and calls then build nothing more.
+  /// Whether more has been built than the source allows (limits.h). It is reported once, where code
+  /// is multiplied; static loops and calls then build nothing more.
   bool isTooLarge(Span span, const std::string &what);
-  /// Whether what is built belongs to a kernel. The code itself cannot be asked what is around it,
-  /// since bodies and arms may be built before they stand in their place.
+  /// Whether the code being built belongs to a kernel. The IR cannot be inspected for that, because
+  /// bodies and branches may be built before they are inserted.
   bool isInKernel() const { return inGrid || manual; }
 
-  // The module that is built, and the place where code is added.
+  // The module being built, and the insertion point.
   mlir::MLIRContext &context;
   const CheckedProgram &program;
   const SourceManager &sources;
   const EntryBinding &binding;
   DiagnosticSink &sink;
   mlir::OpBuilder b;
-  Frame *frame = nullptr; ///< of the declaration that is built: the entry, or a callee in it
+  Frame *frame = nullptr; ///< the declaration being built: the entry, or an inlined callee
   mlir::Location place;   ///< of the expression or statement being built
-  size_t built = 0;       ///< statements and expressions so far
-  size_t mostBuilt = 0;   ///< `kMostWrittenOut` beyond the source
+  size_t built = 0;       ///< number of statements and expressions so far
+  size_t mostBuilt = 0;   ///< the limit: `kMostWrittenOut` in addition to the source
   bool tooLarge = false;
 
   // Lengths.
   DimContext &dims;
-  LengthNames names; ///< by the `where`s of the entry and of what it calls, and assertions
-  /// Bounds of lengths from the entry's `where`s, for machines that need them on chip.
+  LengthNames names; ///< from the `where`s of the entry and its callees, and from assertions
+  /// Upper bounds of lengths from the entry's `where`s, for machines that need them on chip.
   std::map<SymbolId, int64_t> capacities;
   std::map<SymbolId, mlir::Value> rootValues;
   std::map<std::string, unsigned> nameCounts;
@@ -82,17 +82,17 @@ struct BuildContext {
   std::optional<ExitFlags> exits;               ///< of the innermost loop with exits
   std::optional<ReturnSlot> returnSlot;         ///< while inside a loop that has a `return`
   Bound returned;                               ///< value of the `return` just built
-  std::deque<ReturnStmt> bodyResults;           ///< made for bodies that end in a value
+  std::deque<ReturnStmt> bodyResults;           ///< created for bodies that end in a value
   std::map<const Expr *, mlir::Value> prebuilt; ///< operands of the condition being built
   bool inGrid = false;                          ///< in the body of a grid
   std::shared_ptr<ManualState> manual;          ///< while a manual kernel is being built
 
   // Schedules.
   llvm::SmallVector<mlir::Attribute> items; ///< see `attrs::items`
-  /// Numbers of `fuse` items, by the declaration being built and their list.
+  /// The numbers of `fuse` items, by the declaration being built and their list.
   std::map<std::pair<const Frame *, const ScheduleLabels *>, int64_t> fusions;
   int64_t fuseCount = 0;
-  std::set<std::pair<FileId, uint32_t>> refused; ///< items that were told to have no effect
+  std::set<std::pair<FileId, uint32_t>> refused; ///< items that were reported to have no effect
 };
 
 } // namespace ptl::ir

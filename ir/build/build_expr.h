@@ -1,4 +1,4 @@
-// Builds expressions, each by the function for its kind.
+// Builds expressions, dispatched by their kind.
 #pragma once
 
 #include "ir/build/build_context.h"
@@ -6,14 +6,14 @@
 namespace ptl::ir {
 
 Bound buildExpr(BuildContext &c, const Expr &expr);
-/// Builds an expression that is one value; storage is read.
+/// Builds an expression that is a single value; storage is read.
 mlir::Value buildValue(BuildContext &c, const Expr &expr);
-/// A number of an element type.
+/// A constant of an element type.
 mlir::Value buildConstant(BuildContext &c, ElemKind elem, double floatValue, int64_t intValue,
                           mlir::Location loc);
 /// Reads storage; any other bound is returned unchanged.
 Bound readRef(BuildContext &c, Bound bound, mlir::Location loc);
-/// Does the same for each part of a tuple or struct.
+/// The same for each part of a tuple or struct.
 Bound readRefs(BuildContext &c, Bound bound, mlir::Location loc);
 
 } // namespace ptl::ir

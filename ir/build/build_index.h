@@ -1,5 +1,5 @@
 // Builds index expressions: items become the box of `ptl.load`, `ptl.slice`, `ptl.store`,
-// `ptl.insert`, with checks before it where the checker could not prove the bounds.
+// `ptl.insert`, preceded by checks where the checker could not prove the bounds.
 #pragma once
 
 #include "ir/build/build_context.h"
@@ -26,7 +26,7 @@ Bound buildIndex(BuildContext &c, const IndexExpr &expr);
 /// array scatters.
 Box buildBox(BuildContext &c, const IndexExpr &expr, mlir::Value base, bool isTarget);
 Box wholeBox(BuildContext &c, mlir::Value base);
-/// Whether a position is that number.
+/// Whether a position is the constant `expected`.
 bool constantIs(mlir::Value value, int64_t expected);
 
 } // namespace ptl::ir

@@ -20,24 +20,25 @@ struct Machine;
 
 namespace ptl::ir {
 
-/// The values that make an entry concrete.
+/// The values that specialise a generic entry.
 struct EntryBinding {
   const CallableDecl *decl = nullptr;
   std::vector<ElemKind> elems;            ///< one per `decl->typeParams`
-  uint32_t prefixRank = 0;                ///< axes that `..` stands for
+  uint32_t prefixRank = 0;                ///< number of axes of `..`
   std::map<std::string, int64_t> statics; ///< dimension → value; must hold every `static` one
   std::map<std::string, int64_t>
-      tunables;                  ///< overrides; others come from the schedule or the default
-  std::vector<ElemKind> lacking; ///< element types that the machine does not have
+      tunables;                  ///< overrides; others come from the schedule or are defaults
+  std::vector<ElemKind> lacking; ///< element types that the machine lacks
   std::string machine = "cpu";   ///< chooses the schedule
-  const Machine *chip = nullptr; ///< what kernels of the block level are for; null: the CPU
+  const Machine *chip = nullptr; ///< the target of kernels of the block level; null: the CPU
   bool checked = true;           ///< false: `--unchecked`, no bounds checks
   bool ranges = false;           ///< locations carry source ranges (source_range.h)
 };
 
-/// Makes the module of one entry; the function has the name `symbol`. Null after reporting to
-/// `sink` when the entry uses what tile level cannot express (block level, levels above `chip`).
-/// Precondition: the declaration and its callees have no errors; `program.dims` gets fresh symbols.
+/// Makes the module of one entry; the function has the name `symbol`. Null, after reporting to
+/// `sink`, if the entry uses features that the tile level cannot express (block level, levels above
+/// `chip`). Precondition: the declaration and its callees have no errors. `program.dims` gets fresh
+/// symbols.
 mlir::OwningOpRef<mlir::ModuleOp> buildIr(mlir::MLIRContext &context, const CheckedProgram &program,
                                           const SourceManager &sources, const EntryBinding &binding,
                                           const std::string &symbol, DiagnosticSink &sink);

@@ -8,7 +8,7 @@ namespace ptl::ir {
 void buildFor(BuildContext &c, const ForStmt &stmt);
 void buildWhile(BuildContext &c, const WhileStmt &stmt);
 
-// The functions below are for grids, too.
+// The functions below are also used for grids.
 
 struct LoopBounds {
   mlir::Value lower, upper, step;
@@ -18,7 +18,8 @@ LoopBounds loopBounds(BuildContext &c, const LoopHead &head);
 /// Binds the loop's variable and the symbols of its range.
 void bindLoopVar(BuildContext &c, const LoopHead &head, const LoopBounds &bounds,
                  mlir::Value position);
-/// Forgets the symbols of a loop: in its next use they get new values and names.
+/// Unbinds the symbols of a loop, so that they get new values and names the next time the loop is
+/// built.
 void eraseSymbols(Frame &frame, const LoopHead &head);
 
 } // namespace ptl::ir

@@ -1,5 +1,5 @@
 // Builds built-ins. Their records say which arguments are operands and which are attributes, so
-// only built-ins whose operands are made otherwise are named here.
+// only built-ins with special operands are named here.
 #pragma once
 
 #include "ir/build/build_context.h"

@@ -1,4 +1,4 @@
-// Builds tiles of manual kernels: their types, slots of rotating ones, windows.
+// Builds tiles of manual kernels: their types, slots of rotating buffers, windows.
 #pragma once
 
 #include "ir/build/build_context.h"
@@ -6,12 +6,12 @@
 namespace ptl::ir {
 
 struct ValidPart {
-  mlir::Value rows, cols; ///< null where the type says it
+  mlir::Value rows, cols; ///< null if the type states it
 };
 
-/// The type of a tile, with the valid part that the checker knows.
+/// The type of a tile, with the valid extents that the checker knows.
 pto::TileBufType tileType(BuildContext &c, const Type &type);
-/// The lengths of the valid part that are not numbers.
+/// The valid extents that are not constants.
 ValidPart validPart(BuildContext &c, const Type &type);
 mlir::Value buildSlot(BuildContext &c, const BlockExpr &slot, pto::TileBufType type,
                       const ValidPart &valid);

@@ -11,7 +11,7 @@ mlir::Type irType(BuildContext &c, const Type &type);
 /// The type of storage in global memory.
 RefType refType(BuildContext &c, const Type &type);
 llvm::SmallVector<Extent> irExtents(BuildContext &c, const Type &type);
-/// Operands of `ptl.alloc` and creation operations: the lengths that are not numbers.
+/// Operands of `ptl.alloc` and creation operations: the lengths that are not constants.
 llvm::SmallVector<mlir::Value> namedLengths(BuildContext &c, const Type &type);
 /// The length of an axis of an array or of storage.
 mlir::Value lengthOf(BuildContext &c, mlir::Value arrayOrRef, int64_t axis);

@@ -1,12 +1,11 @@
-// Finds the values that regions of control flow carry: locals from outside that are assigned
-// inside.
+// Finds the values that regions of control flow carry: outer locals that are assigned inside.
 #pragma once
 
 #include "ir/build/build_context.h"
 
 namespace ptl::ir {
 
-/// Where the values are kept: in locals, flags and the slot of a `return`.
+/// Where the carried values are stored: in locals, flags and the slot of a `return`.
 using Slots = llvm::SmallVector<mlir::Value *>;
 
 /// The slots that the blocks assign, in the order of declaration.
@@ -20,9 +19,9 @@ llvm::SmallVector<mlir::Value> slotValuesAs(BuildContext &c, const Slots &slots,
                                             mlir::TypeRange types, mlir::Location loc);
 mlir::Value castTo(BuildContext &c, mlir::Value value, mlir::Type type, mlir::Location loc);
 
-/// Gives a name to a loop's variable, or to a value that the loop carries, for later stages.
+/// Names a loop's variable, or a value that the loop carries, for later stages.
 void nameArgument(mlir::BlockArgument argument, llvm::StringRef name);
-/// A slot has the name of the local whose value it is; parts of tuples and flags have none.
+/// Names arguments after the locals whose slots they are; parts of tuples and flags have no names.
 void nameArguments(BuildContext &c, const Slots &slots, mlir::Block::BlockArgListType arguments);
 
 } // namespace ptl::ir

@@ -1,4 +1,5 @@
-// Elementwise operations while the IR is built: what types that it does not have mean in terms of those that it has.
+// Builds elementwise operations; operations on types that the IR lacks are expressed by those on
+// types that it has.
 #pragma once
 
 #include "frontend/base/round_mode.h"
@@ -9,7 +10,7 @@
 
 namespace ptl::ir {
 
-/// Makes elementwise operations on values of one shape, arrays or scalars.
+/// Builds elementwise operations on values of one shape, arrays or scalars.
 class Elements {
 public:
   Elements(BuildContext &c, mlir::Value like, mlir::Location loc)
@@ -47,7 +48,7 @@ public:
   template <typename OpT> mlir::Value compareReal(mlir::Value a, double b) const {
     return make<OpT>(a, real(a, b), bit());
   }
-  /// A number of the element type of a value.
+  /// A constant of the element type of a value.
   mlir::Value real(mlir::Value like, double value) const {
     return c_.make<mlir::arith::ConstantOp>(
         loc_, mlir::FloatAttr::get(elementTypeOf(like.getType()), value));

@@ -14,7 +14,7 @@
 
 namespace ptl::ir {
 
-/// The value of a local while its declaration is being built.
+/// The value of a local.
 struct Bound {
   enum class Kind : uint8_t { None, Value, Range, Parts };
   Kind kind = Kind::None;
@@ -35,9 +35,9 @@ struct Bound {
 void flatten(const Bound &bound, llvm::SmallVectorImpl<mlir::Value> &values);
 void refill(Bound &bound, mlir::ValueRange values, size_t &next);
 
-/// One declaration being built: the entry, or a callee inside it. Dimensions of the declaration map
-/// to *root* dimensions, those over the symbols of the entry and over fresh symbols for whatever is
-/// bound on the way.
+/// A declaration that is being built: the entry, or an inlined callee. Dimensions of the
+/// declaration map to *root* dimensions, which are over the symbols of the entry and fresh symbols
+/// for values that are computed in between.
 struct Frame {
   const CallableDecl *decl = nullptr;
   std::vector<Bound> locals;   ///< by `Local::index`
@@ -45,9 +45,10 @@ struct Frame {
   std::vector<ElemKind> elems; ///< of `decl->typeParams`
   std::vector<Dim> prefix;     ///< root lengths of `..`
   const ScheduleDecl *schedule = nullptr;
-  std::set<uint32_t> taken = {}; ///< where the items of the schedule begin that have had effect
-  std::map<std::string, std::string> whyNot = {}; ///< by label: why nothing can be said of it
-  std::optional<mlir::Location> call;             ///< where a callee is called; only with ranges
+  std::set<uint32_t> taken = {}; ///< positions of the schedule's items that have had an effect
+  /// by label: why schedule items for it have no effect
+  std::map<std::string, std::string> whyNot = {};
+  std::optional<mlir::Location> call; ///< where a callee is called; only with ranges
 };
 
 } // namespace ptl::ir

@@ -1,4 +1,4 @@
-// Names lengths in types: lengths that are known to be equal have one name.
+// Names of lengths in types: lengths that are known to be equal have one name.
 #pragma once
 
 #include "frontend/sema/analysis/condition_facts.h"
@@ -7,8 +7,8 @@
 
 namespace ptl::ir {
 
-/// The facts about lengths at one place of a program, and the names of lengths that are equal by
-/// them. A copy has the facts of a scope.
+/// The facts about lengths at one place of a program, and one name for each class of lengths that
+/// are equal by them. A copy has the facts of a scope.
 class LengthNames {
 public:
   explicit LengthNames(DimContext &dims) : facts_(dims) {}
@@ -16,9 +16,10 @@ public:
   void assume(const Expr &condition, const std::function<Dim(Dim)> &named) {
     assumeCondition(facts_, &condition, named);
   }
-  /// The second half `N - N/2` of an even length is `N/2`, as the first one is.
+  /// `N - N/2`, the second half of an even length, is simplified to `N/2`, the name of the first
+  /// half.
   Dim nameOf(Dim length);
-  /// The least constant that is known to bound a length from above.
+  /// The least constant upper bound of a length that is known.
   std::optional<int64_t> upperBound(Dim length) const { return facts_.upperBound(length); }
   bool isNonNegative(Dim length) const { return facts_.proveNonNegative(length).isTrue(); }
 
@@ -29,7 +30,7 @@ public:
 
 private:
   FactSet facts_;
-  std::map<uint32_t, Dim> names_; ///< by what lengths are under the facts
+  std::map<uint32_t, Dim> names_; ///< by the reduced form of the length
 };
 
 } // namespace ptl::ir

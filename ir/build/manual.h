@@ -29,7 +29,7 @@ struct ManualState {
   std::map<const Local *, int64_t> ids;                ///< first id of each event
 };
 
-/// The number that a value is known to be, else `pto::kDynamic`.
+/// The value's constant if it is known, otherwise `pto::kDynamic`.
 inline int64_t extentOf(mlir::Value value) {
   mlir::IntegerAttr number;
   return mlir::matchPattern(value, mlir::m_Constant(&number)) ? number.getInt() : pto::kDynamic;

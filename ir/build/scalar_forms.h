@@ -1,4 +1,4 @@
-// Builds built-ins on scalars whose records are about arrays.
+// Builds built-ins on scalars whose records take arrays.
 #ifndef PTL_IR_BUILD_SCALAR_FORMS_H
 #define PTL_IR_BUILD_SCALAR_FORMS_H
 
@@ -10,7 +10,7 @@
 
 namespace ptl::ir {
 
-/// A built-in as the builder has read it, before its operation is made.
+/// A built-in with its arguments evaluated, before its operation is created.
 struct BuiltinParts {
   OpId op;
   mlir::Location loc;
@@ -19,11 +19,11 @@ struct BuiltinParts {
   mlir::Type result;
 };
 
-/// A record whose signature says `T[?]` takes a scalar as an array without axes: `reshape(s, [1])`,
-/// `broadcast(s, [M, N])`, `reshape(x[0:1], [])`, `einsum(",i->i", s, x)`. Operations on arrays
-/// have an array on both sides, so that no pass and no target has to know this case: what only
-/// shapes a scalar is the scalar or a `full`, what shapes an array to a scalar takes its element,
-/// and a scalar in an `einsum` multiplies the sum of the rest. Nothing is returned where the
+/// A record whose signature has `T[?]` accepts a scalar as an array without axes: `reshape(s,
+/// [1])`, `broadcast(s, [M, N])`, `reshape(x[0:1], [])`, `einsum(",i->i", s, x)`. Operations on
+/// arrays have arrays on both sides, so that no pass and no target has to handle this case:
+/// reshaping a scalar gives the scalar or a `full`, reshaping an array to a scalar reads its
+/// element, and a scalar in an `einsum` multiplies the sum of the rest. Returns nothing if the
 /// built-in needs no such form.
 std::optional<mlir::Value> buildScalarForm(mlir::OpBuilder &b, const BuiltinParts &parts);
 

@@ -1,8 +1,8 @@
-// The discardable attributes of the `ptl` dialect by accessors with types: `attrs::pipeline` is what
-// the row `pipeline` of `ir/ops/attributes.td` declares. `attrs::pipeline.of(loop)` is the attribute
-// or null, `attrs::pipeline.set(loop, 2)` sets it; with a function and a number, both are about an
-// argument. The dialect's verifier refuses attributes of other types or names, or on anything else
-// than the row says.
+// Typed accessors of the discardable attributes of the `ptl` dialect: `attrs::pipeline` is declared
+// by the row `pipeline` of `ir/ops/attributes.td`. `attrs::pipeline.of(loop)` returns the attribute
+// or null, `attrs::pipeline.set(loop, 2)` sets it; with a function and a number, both concern an
+// argument. The dialect's verifier rejects attributes with other types or names, or on other
+// operations than the row allows.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"
@@ -15,7 +15,7 @@
 
 namespace ptl::attrs {
 
-/// What an attribute may stand on.
+/// The operations and arguments that may carry an attribute.
 enum Carrier : unsigned {
   Module = 1,
   Function = 2,
@@ -28,7 +28,7 @@ enum Carrier : unsigned {
   Operation = 256,   ///< any operation in a function
 };
 
-/// The value of an attribute as C++ has it, where a builder makes the attribute of it.
+/// The value of an attribute as a C++ type from which a builder can create the attribute.
 template <typename AttrT> struct Plain;
 template <> struct Plain<mlir::StringAttr> {
   using Type = llvm::StringRef;
@@ -71,7 +71,7 @@ public:
   constexpr llvm::StringLiteral key() const { return Helper::getNameStr(); }
   constexpr operator llvm::StringRef() const { return key(); }
 
-  /// Null where there is none.
+  /// The attribute; null if there is none.
   Type of(mlir::Operation *op) const { return op->getAttrOfType<Type>(key()); }
   Type of(mlir::FunctionOpInterface function, unsigned argument) const {
     return function.getArgAttrOfType<Type>(argument, key());
@@ -105,7 +105,7 @@ public:
   }
 
   void remove(mlir::Operation *op) const { op->removeAttr(key()); }
-  /// Removes it, and says what it was; null where there was none.
+  /// Removes the attribute and returns it; null if there was none.
   Type take(mlir::Operation *op) const {
     return mlir::dyn_cast_or_null<Type>(op->removeAttr(key()));
   }
@@ -116,7 +116,7 @@ public:
 #include "ir/dialect/attributes.inc"
 #undef PTL_ATTRIBUTE
 
-/// The first of these that an argument has; null where it has none.
+/// The first of these attributes that an argument has; null if it has none.
 template <typename... Accessors>
 mlir::StringAttr firstOf(mlir::FunctionOpInterface function, unsigned argument,
                          const Accessors &...accessors) {

@@ -1,4 +1,5 @@
-// Operations of the block level that are no tile instructions: views, buffers, queues between cores, synchronisation.
+// Operations of the block level that are not tile instructions: views, buffers, queues between
+// cores, synchronisation.
 #ifndef PTL_IR_DIALECT_BLOCK
 #define PTL_IR_DIALECT_BLOCK
 
@@ -7,7 +8,8 @@ include "mlir/IR/OpAsmInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 class Pto_Op<string mnemonic, list<Trait> traits = []> : Op<Pto_Dialect, mnemonic, traits>;
-/// Makes a tile value; printed under the name in its location, `loc("acc"(...))`.
+/// An operation with a tile as result, which is printed under the name in its location,
+/// `loc("acc"(...))`.
 class Pto_NamedOp<string mnemonic, list<Trait> traits = []>
     : Pto_Op<mnemonic, !listconcat(traits, [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>])>;
 

@@ -1,14 +1,15 @@
-// How comparisons are written: in C++ as in the language.
+// The spelling of comparisons, which is the same in C++ and in the language.
 #pragma once
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace ptl::ir {
 
-/// `<`; whether numbers have a sign is said by their types, or by `isUnsigned`.
+/// `<` and the like; signedness is a matter of the types, or of `isUnsigned`.
 llvm::StringRef comparisonText(mlir::arith::CmpIPredicate predicate);
 bool isUnsigned(mlir::arith::CmpIPredicate predicate);
-/// `<`; what NaN compares as is not said. Whether a number is NaN is asked of it and itself.
+/// `<` and the like, regardless of the result for NaN. A test for NaN compares a number with
+/// itself.
 llvm::StringRef comparisonText(mlir::arith::CmpFPredicate predicate);
 
 } // namespace ptl::ir

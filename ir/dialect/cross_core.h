@@ -11,7 +11,7 @@ namespace ptl::pto {
 
 /// Whether a function signals other cores or waits for them.
 bool hasCoreEvents(mlir::Operation *function);
-/// Whether some queue of a function hands over whole tiles (`nosplit`).
+/// Whether some queue of a function passes whole tiles (`nosplit`).
 bool hasWholeTileQueues(mlir::Operation *function);
 
 } // namespace ptl::pto

@@ -13,7 +13,7 @@ mlir::Type scalarType(mlir::MLIRContext &context, ElemKind elem);
 /// The element type of an IR scalar type.
 ElemKind elemKindOf(mlir::Type scalar);
 
-/// The type of the elements of an array in global memory on chips, where a condition is a byte.
+/// The element type of an array in global memory on chips, where a condition is stored as a byte.
 mlir::Type storedType(mlir::Type scalar);
 
 } // namespace ptl::ir

@@ -1,4 +1,4 @@
-// The file that a location names, wherever it is nested.
+// The file location inside an MLIR location, wherever it is nested.
 #pragma once
 
 #include "mlir/IR/Location.h"

@@ -5,7 +5,7 @@
 
 namespace ptl::ir {
 
-/// Whether an array that `op` reads is made outside of the grid that `op` stands in: it lies in
+/// Whether an array that `op` reads is defined outside the grid that contains `op`: it lies in
 /// global memory, and boxes of it are loaded.
 inline bool isOutsideGrid(mlir::Operation *op, mlir::Value array) {
   auto grid = op->getParentOfType<ParallelOp>();

@@ -1,5 +1,6 @@
-// What instructions of the compiler do by what the tile level says: a witness of what buffers hold
-// and of what comes first, which a judge can hold against the bytes and the order.
+// Describes instructions that the compiler generated in terms of the tile level: a witness of which
+// value each buffer holds and of the order of accesses, which the prover compares with the bytes
+// and the order.
 #pragma once
 
 #include "ir/dialect/attributes.h"
@@ -8,12 +9,12 @@
 
 namespace ptl::pto {
 
-/// What `ptl.held` says of each operand of an instruction; nothing if nobody knows. The attribute
-/// has, for each of its operands, a number and that many values. Of an operand that
-/// is read: any of them may be what it reads, because loops and branches hand values on and
-/// because a part may have been left as it was. Of one that is written: the value of which it
-/// becomes a part. Operands with no value are known to nobody. Values are numbered in each
-/// function, from 1. Instructions that are written by hand have no such attribute.
+/// The attribute `ptl.held` of an instruction, for each operand; nothing if it is absent. For each
+/// operand it has a count and that many values. For an operand that is read: it may hold any of
+/// these, because loops and branches pass values on, and because a part may have been left
+/// unchanged. For one that is written: the value of which it becomes a part. No values: unknown.
+/// Values are numbered in each function, from 1. Instructions written by hand have no such
+/// attribute.
 inline llvm::SmallVector<llvm::ArrayRef<int32_t>> heldValues(mlir::Operation *op) {
   llvm::SmallVector<llvm::ArrayRef<int32_t>> held;
   auto attribute = attrs::held.of(op);

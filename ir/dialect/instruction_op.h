@@ -19,7 +19,7 @@ public:
   mlir::Operation *operation() const { return op_; }
   mlir::OperandRange ins() const;
   mlir::OperandRange outs() const;
-  /// The pipe on which it runs; it follows from the places of the operands where the table says so.
+  /// The pipe that executes it; it follows from the places of the operands if the table says so.
   Pipe pipe() const;
   /// Whether the `index`-th operand of `ins` is scratch.
   bool isScratch(unsigned index) const;
@@ -32,7 +32,7 @@ private:
 /// The full name of the operation of an instruction: `pto.tadd`.
 llvm::StringRef operationName(InstructionId id);
 
-/// Makes an instruction. Attributes by their PTOAS names (`cmpMode`, `rmode`, …).
+/// Creates an instruction. Attributes have their PTOAS names (`cmpMode`, `rmode`, …).
 mlir::Operation *emitInstruction(mlir::OpBuilder &builder, mlir::Location loc, InstructionId id,
                                  mlir::ValueRange ins, mlir::ValueRange outs,
                                  llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
@@ -43,14 +43,14 @@ struct Access {
   mlir::Value value;
   bool reads = false;
   bool writes = false;
-  bool scratch = false; ///< written, then read, by the operation alone
+  bool scratch = false; ///< written, then read, by this operation only
 };
 /// The accesses of any operation of the dialect that runs on a pipe: instructions, pushes and pops,
 /// scalar accesses.
 llvm::SmallVector<Access, 4> accessesOf(mlir::Operation *op);
-/// The pipe of any such operation; nothing for the others.
+/// The pipe of any such operation; nothing for others.
 std::optional<Pipe> pipeOf(mlir::Operation *op);
-/// The buffer behind a tile value: looks through windows, reshapes and casts to `alloc_tile`,
+/// The buffer of a tile value: looks through windows, reshapes and casts to `alloc_tile`,
 /// `multi_tile_get` or `declare_tile`; for views, to the pointer.
 mlir::Value rootOf(mlir::Value value);
 

@@ -17,8 +17,8 @@ class PatternRewriter;
 
 namespace ptl::ir {
 
-/// Where an array lives; `Inferred` until it is decided.
-/// `ScaleLeft` and `ScaleRight` hold the scales of the operands of block-scaled products.
+/// The memory of an array; `Inferred` until it is decided. `ScaleLeft` and `ScaleRight` hold the
+/// scales of the operands of block-scaled products.
 enum class Place : uint8_t {
   Inferred,
   Gm,
@@ -33,13 +33,13 @@ enum class Place : uint8_t {
   ScaleRight
 };
 
-/// One axis: a number, or the name of a length known at run time with an optional capacity.
+/// One axis: a constant, or the name of a run-time length with an optional capacity.
 struct Extent {
   static constexpr int64_t kUnknown = -1;
 
-  int64_t length = kUnknown;   ///< the number, or `kUnknown` when `symbol` names it
-  int64_t capacity = kUnknown; ///< static bound of the length; equals `length` for a number
-  mlir::StringAttr symbol;     ///< null for numbers
+  int64_t length = kUnknown;   ///< the constant, or `kUnknown` if `symbol` names it
+  int64_t capacity = kUnknown; ///< static upper bound of the length; equals `length` for a constant
+  mlir::StringAttr symbol;     ///< null for constants
 
   static Extent constant(int64_t length) { return {length, length, {}}; }
   static Extent named(mlir::StringAttr symbol, int64_t capacity = kUnknown) {

@@ -1,6 +1,5 @@
-// The `pto` dialect: the block level. Types and structural operations are generated, instructions
-// come from the table
-// (`instruction_op.h`). See README.md in this folder.
+// The `pto` dialect: the block level. Types and structural operations are generated; instructions
+// come from the table (`instruction_op.h`). See README.md in this folder.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"
@@ -9,7 +8,8 @@
 
 namespace ptl::pto {
 
-/// Order of the elements of a tile: `box` that of the boxes (fractals), `inner` that inside a box.
+/// The order of a tile's elements: `box` orders the boxes (fractals), `inner` the elements inside a
+/// box.
 struct Layout {
   enum Order : uint8_t { None, RowMajor, ColMajor };
   Order box = RowMajor;
@@ -23,13 +23,13 @@ inline llvm::hash_code hash_value(const Layout &layout) {
   return llvm::hash_combine(layout.box, layout.inner, layout.fractal, layout.pad);
 }
 
-/// The layouts by the names of the language: `nd`, `dn` without boxes; `nz`, `zn`, `zz`, `nn` in
+/// The layouts by their names in the language: `nd`, `dn` without boxes; `nz`, `zn`, `zz`, `nn` in
 /// boxes; `acc`: nz in boxes of 1024 bytes. Nothing for other names.
 std::optional<Layout> layoutByName(llvm::StringRef name);
 /// The inverse; empty if the layout has no name.
 llvm::StringRef layoutName(const Layout &layout);
 
-/// Spelled `?` in types.
+/// An extent that is not constant; printed as `?` in types.
 inline constexpr int64_t kDynamic = mlir::ShapedType::kDynamic;
 
 } // namespace ptl::pto
@@ -49,17 +49,18 @@ inline constexpr int64_t kDynamic = mlir::ShapedType::kDynamic;
 
 namespace ptl::pto {
 
-/// Bits of an element: 1 for `i1`, that of the type otherwise.
+/// The bits of an element: 1 for `i1`, otherwise the width of the type.
 int64_t elementBits(mlir::Type type);
 inline int64_t elementBytes(mlir::Type type) { return (elementBits(type) + 7) / 8; }
 
-/// Of one slot of a queue, for tiles of that many rows and columns: whole fractals, at least one.
+/// The bytes of one slot of a queue, for tiles of that many rows and columns: whole fractals, at
+/// least one.
 inline int64_t slotBytes(int64_t rows, int64_t cols, mlir::Type element) {
   auto whole = [](int64_t extent) { return ((extent < 1 ? 1 : extent) + 15) / 16 * 16; };
   return whole(rows) * whole(cols) * elementBytes(element);
 }
 
-/// Byte offset of element (row, col) from the start of a tile, as the hardware lays it out.
+/// The byte offset of element (row, col) from the start of a tile, in the layout of the hardware.
 int64_t elementOffset(TileBufType type, int64_t row, int64_t col);
 
 PipeKind pipeKind(Pipe pipe);

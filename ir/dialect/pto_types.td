@@ -12,7 +12,7 @@ def Pto_Dialect : Dialect {
   let summary = "the block level: buffers with addresses, pipes, events, one operation per instruction";
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
-  // Instructions are dynamic operations: they come from the table, not from a class each.
+  // Instructions are dynamic operations: they are registered from the table and have no class each.
   let isExtensible = 1;
   let extraClassDeclaration = [{
     void registerBlockOps();

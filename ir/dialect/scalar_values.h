@@ -1,4 +1,4 @@
-// Scalars of the IR as values: their types in registers, constants, and operations that
+// Scalars of the IR as values: their types in registers, constants, and the operations that
 // ir/ops/evaluate_arith.h evaluates.
 #pragma once
 
@@ -9,19 +9,19 @@
 
 namespace ptl::ir {
 
-/// The element type of a register that holds such a scalar: `index` is an integer of 64 bits. None
-/// for what is no scalar of the language.
+/// The element type of a register that holds such a scalar: `index` is an integer of 64 bits.
+/// Nothing for types that are not scalars of the language.
 std::optional<ElemKind> registerKindOf(mlir::Type type);
 
-/// A constant as a value; none where it is no scalar.
+/// A constant as a value; nothing if it is not a scalar.
 std::optional<Scalar> scalarOf(mlir::Attribute constant);
-/// A value as a constant of that type, of which an integer keeps the low bits.
+/// A value as a constant of that type; for an integer type the low bits are kept.
 mlir::Attribute constantOf(Scalar value, mlir::Type type);
 
-/// Which row of the table an operation is; none for others.
+/// The row of the table for an operation; nothing for other operations.
 std::optional<ArithOp> arithOpOf(mlir::Operation *op);
-/// The same with its types; none, too, where the number of operands is not that of the row or a
-/// type is no scalar.
+/// The row with its types; also nothing if the number of operands differs from that of the row, or
+/// a type is not a scalar.
 std::optional<ArithUse> arithUseOf(mlir::Operation *op);
 
 } // namespace ptl::ir

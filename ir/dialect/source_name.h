@@ -8,7 +8,7 @@
 namespace ptl::pto {
 
 /// The name of a value in the source (`ptl.name` of arguments, names in locations), otherwise a
-/// word for what it is (`block`, `i`); empty if there is neither.
+/// word for its kind (`block`, `i`); empty if there is neither.
 std::string sourceName(mlir::Value value);
 
 } // namespace ptl::pto

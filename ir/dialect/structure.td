@@ -1,5 +1,6 @@
-// Structural operations of the `ptl` dialect: storage, boxes of arrays, the grid, checks. They are no built-ins
-// of the language (those have records in `ir/ops`); the builder and the passes make them.
+// Structural operations of the `ptl` dialect: storage, boxes of arrays, the grid, checks. They are
+// not built-ins of the language (whose records are in `ir/ops`); the builder and the passes create
+// them.
 #ifndef PTL_IR_DIALECT_STRUCTURE
 #define PTL_IR_DIALECT_STRUCTURE
 

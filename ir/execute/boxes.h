@@ -9,22 +9,21 @@
 
 namespace ptl::execute {
 
-/// A box: for each axis of the base its beginning, the number of positions and the distance between
-/// them.
+/// A box: for each axis of the base its start, its number of positions and their distance.
 struct Box {
   std::vector<int64_t> offsets, lengths, steps;
-  std::span<const int64_t> dropped; ///< axes that the content does not have
+  std::span<const int64_t> dropped; ///< axes that the contents lack
 
   bool isInside(std::span<const int64_t> shape) const;
-  /// Lengths of the axes that stay.
+  /// The lengths of the axes that are not dropped.
   std::vector<int64_t> shape() const;
 };
 
-/// How written elements are combined with those that are there.
+/// How written elements are combined with the stored ones.
 enum class Meeting : uint8_t { Replace, Add, Max, Min };
 
-/// The content of a box, a scalar where all axes are dropped. Positions beyond the edges hold
-/// `outside`; without `outside` the result is nothing if there are any.
+/// The contents of a box; a scalar if all axes are dropped. Positions beyond the edges read as
+/// `outside`; without `outside` the result is nothing if there are such positions.
 std::optional<reference::Value> readBox(const reference::RefArray &base, const Box &box,
                                         const std::optional<Scalar> &outside);
 
@@ -37,7 +36,7 @@ struct BoxWrite {
   Meeting meeting = Meeting::Replace;
 };
 
-/// Writes a box. Returns false at a position outside the base, and elements after it are not
+/// Writes a box. Returns false at the first position outside the base; later elements are not
 /// written.
 bool writeBox(reference::RefArray &base, const BoxWrite &write);
 

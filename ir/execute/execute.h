@@ -15,23 +15,23 @@
 namespace ptl::execute {
 
 struct Options {
-  /// The seed for the order of the points of grids; without one they run in order.
+  /// The seed for the order of the points of grids; without one they run in row-major order.
   std::optional<uint64_t> shuffle;
-  /// The most operations that may run before the program counts as endless.
+  /// The number of operations after which the program counts as non-terminating.
   uint64_t maxOperations = uint64_t(1) << 32;
 };
 
 struct Result {
   reference::RunStatus status = reference::RunStatus::Ok;
   std::string message; ///< why it stopped, with its place
-  /// The final content of each argument that is storage, in order.
+  /// The final contents of each argument that is storage, in order.
   std::vector<reference::RefArray> storage;
 
   bool ok() const { return status == reference::RunStatus::Ok; }
 };
 
-/// Calls a function with one value per argument; those of storage hold its initial content. The
-/// result of an operation is compared with its type as far as the type has numbers. `Unsupported`:
+/// Calls a function with one value per argument; those of storage have its initial contents. The
+/// results of operations are compared with their types as far as these are constant. `Unsupported`:
 /// the function has operations of the block level.
 Result execute(mlir::func::FuncOp function, std::vector<reference::Value> arguments,
                const Options &options = {});

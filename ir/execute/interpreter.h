@@ -92,8 +92,9 @@ private:
   llvm::DenseMap<mlir::Value, reference::Value> others_;
   Core core_ = Vector;
   bool onCores_ = false;
-  std::array<bool, 2> present_{true, true}; ///< cores that go through what is run
-  reference::RefArray scalar_;              ///< an array without axes, which is a scalar as a value
+  std::array<bool, 2> present_{true, true}; ///< the cores that execute the current code
+  /// an array without axes, which stands for a scalar value
+  reference::RefArray scalar_;
 };
 
 } // namespace ptl::execute

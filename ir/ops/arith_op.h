@@ -1,5 +1,5 @@
-// MLIR's operations on scalars by name: the rows of arith_ops.def. What they mean is stated in
-// evaluate_arith.h.
+// MLIR's operations on scalars by name: the rows of arith_ops.def. evaluate_arith.h defines their
+// semantics.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ enum class ArithOp : uint8_t {
 #include "ir/ops/arith_ops.def"
 };
 
-/// The operation of that name in IR, `arith.addi`; none where no row has it.
+/// The operation with that name in IR, `arith.addi`; nothing if there is no such row.
 std::optional<ArithOp> findArithOp(std::string_view operation);
 unsigned operandCount(ArithOp op);
 

@@ -1,6 +1,7 @@
-// The discardable attributes of the `ptl` dialect: what the compiler writes down on operations, functions, their
-// arguments and modules for later passes. One row each, and everything comes from it: MLIR's helper class, the accessor
-// `attrs::pipeline` (ir/dialect/attributes.h), and what the dialect's verifier accepts. There are no others.
+// The discardable attributes of the `ptl` dialect: notes of the compiler on operations, functions,
+// their arguments and modules for later passes. Each has one row, from which everything is
+// generated: MLIR's helper class, the accessor `attrs::pipeline` (ir/dialect/attributes.h), and the
+// check of the dialect's verifier. The verifier rejects any other.
 #ifndef PTL_ATTRIBUTES
 #define PTL_ATTRIBUTES
 
@@ -10,9 +11,10 @@ def Ptl_LocationAttr : Attr<CPred<"::llvm::isa<::mlir::LocationAttr>($_self)">, 
   let storageType = "::mlir::LocationAttr";
 }
 
-/// An attribute `ptl.<attributeName>`. It stands on what `carriers` names (enumerators of `attrs::Carrier`), in code of
-/// `atLevels`; the folders `setBy` give it and the folders `readBy` look at it, which a test compares with the sources.
-/// A string is one of `allowed`, if there are such.
+/// An attribute `ptl.<attributeName>`. `carriers` lists what may carry it (enumerators of
+/// `attrs::Carrier`), in code of `atLevels`; the folders in `setBy` set it and the folders in
+/// `readBy` read it, which a test compares with the sources. A string must be one of `allowed`,
+/// unless that is empty.
 class Ptl_Attribute<string attributeName, Attr valueType, list<string> carriers, list<string> atLevels, string text,
                     list<string> setBy, list<string> readBy, list<string> allowed = []> {
   string name = attributeName;

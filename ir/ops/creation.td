@@ -1,4 +1,4 @@
-// Arrays out of nothing.
+// Operations that create arrays without array operands.
 include "ir/ops/op_base.td"
 
 class Ptl_Creation<string mnemonic, string sum, string chip> : Ptl_Builtin<mnemonic> {

@@ -1,4 +1,5 @@
-// What a program does besides computing: checks, messages, and updates that say what they replaced. They work in every executor.
+// Side effects of a program: checks, messages, and updates that return the previous value. Every
+// executor supports them.
 include "ir/ops/op_base.td"
 
 let group = "effects", opClass = "Effect", effect = "InputOutput", flops = "0" in {
@@ -9,7 +10,8 @@ class Ptl_Check<string spelling, string sum> : Ptl_Syntax<spelling> {
   let core = "Scalar";
   let pipe = "s";
 }
-/// An update of one element that says what was there; the checker writes it out, and has the points of its grid run in order.
+/// An update of one element that returns the previous value; the checker expands it, and makes the
+/// points of its grid run in order.
 class Ptl_Fetch<string spelling, string sum, string op, string what> : Ptl_Syntax<spelling> {
   let name = spelling;
   let summary = sum;

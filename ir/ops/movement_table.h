@@ -1,6 +1,6 @@
-// The records of movements, `movements.def`. A movement is no operation on values: an executor of one
-// part has nothing to compute for it, or calls the function of the library that says what becomes of rows.
-// So it has no class in the IR and no record in `op_table.h`.
+// The records of movements, `movements.def`. A movement is not an operation on values: an executor
+// of one part has nothing to compute for it, or calls the function of the library that defines what
+// happens to rows. So it has no class in the IR and no record in `op_table.h`.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,23 @@
 
 namespace ptl {
 
-/// Where an array lies, over the parts of one level.
+/// The placement of an array over the parts of one level.
 enum class PlacementKind : uint8_t {
   Whole,   ///< the same on every part
   Cut,     ///< every part has a block of one dimension
   Partial, ///< every part has a summand
   Single,  ///< one part has it
-  Any,     ///< of a movement: whatever the placement is
+  Any,     ///< for a movement: any placement
 };
 
-/// What a call of a movement names beside what is moved and the level.
+/// The arguments of a movement besides the moved value and the level.
 enum class MovementTakes : uint8_t {
   Nothing,
   Axis,     ///< `by: D`, the dimension along which the result is cut
   Distance, ///< `by: 1`, how many parts further
   Part,     ///< `to: 2`
   Axes,     ///< `over: [host, chip], by: [B, D]`, one dimension per level
-  Rows,     ///< a call of `std.experts`, over one level or several: data say which row goes where
+  Rows,     ///< a call of `std.experts`, over one or more levels: data decide which row goes where
 };
 
 enum class MovementId : uint8_t {
@@ -39,7 +39,7 @@ struct MovementRecord {
   PlacementKind from, to;
   MovementTakes takes;
   std::string_view algorithms; ///< that a call may name with `how:`, with spaces between
-  std::string_view share;      ///< of the array's bytes, that each of `n` parts sends
+  std::string_view share;      ///< share of the array's bytes that each of `n` parts sends
   std::string_view doc;        ///< one line
 };
 
@@ -50,7 +50,7 @@ inline constexpr MovementRecord allMovements[] = {
 #include "ir/ops/movements.def"
 };
 
-/// Null when there is none of the name.
+/// The movement of that name; null if there is none.
 constexpr const MovementRecord *findMovement(std::string_view name) {
   for (const MovementRecord &record : allMovements)
     if (record.name == name)

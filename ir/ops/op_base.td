@@ -1,6 +1,6 @@
-// The schema of op records. One record says everything about a built-in operation; stock mlir-tblgen makes
-// the IR class from it, ptl-tblgen the op table of the front end, the documentation and the word lists.
-// Text of `signatures` follows the grammar in ir/ops/op_table.h.
+// The schema of op records. One record describes a built-in operation completely; mlir-tblgen
+// generates the IR class from it, ptl-tblgen the op table of the front end, the documentation and
+// the word lists. Text of `signatures` follows the grammar in ir/ops/op_table.h.
 #ifndef PTL_OP_BASE
 #define PTL_OP_BASE
 
@@ -22,7 +22,7 @@ def Ptl_Dialect : Dialect {
     void registerStructureOps();
     void registerBuiltinOps();
     void registerAttributes();
-    /// By the name of a discardable attribute: its number in the table of them.
+    /// By the name of a discardable attribute: its index in the attribute table.
     llvm::DenseMap<mlir::StringAttr, unsigned> attributeNumbers;
   }];
 }

@@ -1,4 +1,4 @@
-// Pipes by the names that the machine files have for them. Standard library only.
+// Pipes by their names in the machine files. Uses only the standard library.
 #pragma once
 
 #include "ir/ops/instruction_table.h"

@@ -1,4 +1,4 @@
-// Products that contract axes.
+// Products, which contract axes.
 include "ir/ops/op_base.td"
 
 class Ptl_Product<string mnemonic, string spelling, string sum> : Ptl_Builtin<mnemonic> {
@@ -27,15 +27,15 @@ which extents of 1 and missing axes broadcast; a plain matrix or vector goes wit
                     "[T: number] (T[.., M, K], T[K]) -> acc(T)[.., M]",
                     "[T: number] (T[K], T[.., K, N]) -> acc(T)[.., N]",
                     "[T: number] (T[K], T[K]) -> acc(T)"];
-  // `scales`: none, or those of the rows of `a` and of the columns of `b`, one row of them for each: a product of
-  // blocks that the machine multiplies as they are.
+  // `scales`: absent, or those of the rows of `a` and of the columns of `b`, one row of scales for
+  // each: a block-scaled product, which the machine executes directly.
   let arguments = (ins Ptl_Value:$a, Ptl_Value:$b, Variadic<Ptl_Value>:$scales, StrAttr:$precision);
   let flops = "2 * K * out";
   let example = "fn example[M, K, N](a: f16[M, K], b: f16[K, N]) -> f32[M, N] { return a @ b }\n";
 }
 
-/// Written out by the builder: as a product of the numbers that the blocks stand for, or, for machines that multiply
-/// blocks, as a product with scales.
+/// The builder expands it: to a product of the scaled values or, for machines with block-scaled
+/// products, to a product with scales.
 def Ptl_ScaledDotRecord : Ptl_Syntax<"scaled_dot"> {
   let name = "scaled_dot";
   let group = "product";

@@ -1,7 +1,7 @@
-// Reductions, scans, and the predicates that facts about data are made of.
+// Reductions, scans, and the predicates of facts about data.
 include "ir/ops/op_base.td"
 
-/// The checker indexes the axes away: the IR class knows nothing of it.
+/// The checker removes the axes by indexing: the IR class has no such option.
 def Ptl_Keep : Ptl_Keyword<"keep", "BoolConst", "true", "`false`: the axes are gone instead of keeping extent 1">;
 
 class Ptl_Reduction<string spelling, string sum, string chip> : Ptl_Builtin<"reduce_" # spelling> {

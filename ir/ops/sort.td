@@ -1,4 +1,5 @@
-// Orderings. Ties go to the lowest position, NaN is last in every order.
+// Sorting operations. Sorts are stable (ties go to the lowest position), and NaN is last in every
+// order.
 include "ir/ops/op_base.td"
 
 class Ptl_Sort<string mnemonic, string sum> : Ptl_Builtin<mnemonic> {

@@ -1,4 +1,4 @@
-// C++ as the backends write it: literals and constant arrays.
+// Writes C++ literals and constant arrays.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -12,14 +12,14 @@ class raw_ostream;
 
 namespace ptl::tblgen {
 
-/// A string literal; UTF-8 passes through.
+/// A string literal; UTF-8 is not escaped.
 std::string quoted(llvm::StringRef text);
 std::vector<std::string> quotedAll(const std::vector<std::string> &texts);
 
 inline const char *flag(bool value) { return value ? "true" : "false"; }
 
-/// Writes `static constexpr <type> <name>[] = {items};`, and returns what refers to it: the name,
-/// or `{}` when empty.
+/// Writes `static constexpr <type> <name>[] = {items};`, and returns an expression for it: the
+/// name, or `{}` if it is empty.
 std::string array(llvm::raw_ostream &os, llvm::StringRef type, const std::string &name,
                   const std::vector<std::string> &items);
 

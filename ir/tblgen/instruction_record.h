@@ -58,8 +58,8 @@ struct InstructionSet {
   std::vector<InstructionAttribute> attributes;
 };
 
-/// All records in order of definition. An incomplete or contradictory record ends the tool with a
-/// message at its place in the file.
+/// All records in order of definition. For an incomplete or contradictory record the tool exits
+/// with an error message at its place in the file.
 InstructionSet readInstructions(const llvm::RecordKeeper &records);
 
 } // namespace ptl::tblgen

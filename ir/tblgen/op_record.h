@@ -1,4 +1,4 @@
-// The op records as plain values, read from TableGen and checked. Every backend starts from these.
+// The op records as plain values, read from TableGen and checked: the input of every backend.
 #pragma once
 
 #include "ir/tblgen/signature.h"
@@ -29,7 +29,7 @@ struct Support {
   std::string detail;
 };
 
-/// What targets ask of an operation; empty names where there is nothing to say.
+/// The lowering of an operation for targets; names are empty if there is none.
 struct Lowering {
   std::string combiner, identity, onNumbers, swapped;
   std::vector<std::string> forms; ///< in the order of `VectorForms`
@@ -63,8 +63,8 @@ struct Op {
 
 inline const char *const targetNames[] = {"cpu", "reference", "a2", "a3", "a5"};
 
-/// All records in order of definition. An incomplete or contradictory record ends the tool with a
-/// message at its place in the file.
+/// All records in order of definition. For an incomplete or contradictory record the tool exits
+/// with an error message at its place in the file.
 std::vector<Op> readOps(const llvm::RecordKeeper &records);
 
 } // namespace ptl::tblgen

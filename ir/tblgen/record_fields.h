@@ -20,8 +20,8 @@ inline std::vector<std::string> strings(const llvm::Record &record, llvm::String
   return result;
 }
 
-/// The records of a class by place in the files, so that tables and pages follow the order in which
-/// they are written.
+/// The records of a class sorted by their place in the files, so that tables and pages have the
+/// order of the source.
 inline std::vector<const llvm::Record *> recordsOf(const llvm::RecordKeeper &records,
                                                    llvm::StringRef className) {
   std::vector<const llvm::Record *> all;

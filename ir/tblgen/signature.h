@@ -1,4 +1,4 @@
-// Parses the signature text of a record; the grammar stands in ir/ops/op_table.h.
+// Parses the signature text of a record; ir/ops/op_table.h has the grammar.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace ptl::tblgen {
 
-/// Mirrors `TypePattern`; enumerators are kept as their spelling in that header.
+/// Mirrors `TypePattern`; enumerators are kept as text.
 struct ParsedType {
   std::string elemKind = "Concrete"; ///< enumerator of `ElemPatternKind`
   unsigned elemVar = 0;
@@ -29,7 +29,7 @@ struct ParsedSignature {
   std::vector<ParsedType> results;
 };
 
-/// Parses `text`. On failure `error` says what was expected and where; the result is then
+/// Parses `text`. On failure `error` says what was expected and where, and the result is
 /// incomplete.
 ParsedSignature parseSignature(std::string_view text, std::string &error);
 

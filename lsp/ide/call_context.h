@@ -1,5 +1,5 @@
-// Finds the call that is being written at a place. It looks at tokens, so it works where the text
-// is not complete.
+// Finds the call that is being typed at a place. It uses only tokens, so it works on incomplete
+// text.
 #pragma once
 
 #include "lsp/ide/symbol.h"
@@ -16,10 +16,10 @@ struct CallContext {
   size_t positional = 0;          ///< unnamed arguments before this one
   std::vector<std::string> named; ///< names of all named arguments
   std::string name;               ///< of this argument; empty: not named so far
-  bool atStart = false;           ///< nothing of this argument stands before the place
+  bool atStart = false;           ///< nothing of this argument precedes the place
 };
 
-/// The innermost call around a byte of a chunk, whose text has no bracket of another kind between.
+/// The innermost call around a byte of a chunk, if no bracket of another kind is between them.
 std::optional<CallContext> callAround(const Tree &tree, uint32_t offset);
 
 /// The meaning of a callee: a declaration, or the records of a built-in.
@@ -28,13 +28,13 @@ struct Callee {
   std::vector<const OpRecord *> ops;
   std::string name;
 };
-/// The callee of the call whose `(` is given; all empty if unknown.
+/// The callee of a call; all members are empty if it is unknown.
 Callee calleeOf(Workspace &workspace, File &file, size_t place, const CallContext &call);
 
-/// 1 for a bracket that opens, -1 for one that closes, 0 for other tokens.
+/// 1 for an opening bracket, -1 for a closing one, 0 for other tokens.
 int depthOf(TokenKind kind);
 
-/// The token behind which a byte stands: the last that ends at or before it.
+/// The token before a byte: the last that ends at or before it.
 std::optional<TokenIndex> tokenBefore(const Tree &tree, uint32_t offset);
 
 } // namespace ptl::ide

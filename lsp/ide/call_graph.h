@@ -1,5 +1,5 @@
-// Who calls whom in a file, kept up to date by what checks find, so that a look for recursion after an edit
-// looks at what the edit changed.
+// The call graph of a file. Checks keep it up to date, so that the search for recursion after an
+// edit visits only what the edit changed.
 #pragma once
 
 #include "lsp/ide/document.h"
@@ -13,17 +13,18 @@ namespace ptl::ide {
 
 class CallGraph {
 public:
-  /// Notes the calls that a check of a chunk found.
+  /// Records the calls that a check of a chunk found.
   void checked(FileId chunk, const ChunkCheck &check);
-  /// Notes that a chunk is gone.
+  /// Records that a chunk has been removed.
   void removed(FileId chunk) { hashOf_.erase(chunk); }
-  /// Notes that names stand for other declarations than before, or that what was found has moved.
+  /// Records that names refer to other declarations than before, or that reported cycles have
+  /// moved.
   void forget() { isForgotten_ = true; }
 
-  /// Whether the recursion that was found last may be no longer all, or no longer true.
+  /// Whether the last result of `find` may be incomplete or outdated.
   bool isDue() const { return isForgotten_ || !changed_.empty(); }
-  /// The recursion among the declarations of `places`. `known` is what was found last, `areDuplicates`
-  /// whether names are declared twice.
+  /// Finds the cycles among the declarations of `places`. `known` is the last result;
+  /// `areDuplicates` says whether names are declared twice.
   void find(std::span<const Place> places, bool areDuplicates, DiagnosticSink &known);
 
 private:
@@ -31,9 +32,9 @@ private:
   void findAll(std::span<const Place> places, DiagnosticSink &sink);
 
   std::unordered_map<FileId, uint64_t> hashOf_; ///< of the calls in a chunk
-  /// By the name of the caller. Callers that are gone may still be in it.
+  /// By the name of the caller. It may still contain callers that have been removed.
   StringMap<std::vector<std::string>> callees_;
-  std::vector<std::string> changed_; ///< callers with other calls than when it was looked last
+  std::vector<std::string> changed_; ///< callers whose calls have changed since the last search
   bool isForgotten_ = false;
 };
 

@@ -15,15 +15,15 @@ struct CallItem {
 
 struct Calls {
   CallItem item;             ///< the caller, or the callee
-  std::vector<Range> places; ///< of the names of the callee, in the file of the caller
+  std::vector<Range> places; ///< of the callee's name, in the caller's file
 };
 
-/// The callable that the name at a byte means, or the test whose text stands there.
+/// The callable that the name at a byte refers to, or the test whose text is there.
 std::optional<CallItem> callItemAt(Workspace &workspace, File &file, uint32_t offset);
-/// Its callers, in the files that are known and in `paths`.
+/// Its callers, in the files that are known and those in `paths`.
 std::vector<Calls> incomingCalls(Workspace &workspace, File &file, uint32_t offset,
                                  std::span<const std::string> paths);
-/// The callables that are called in it, in the order of the first calls.
+/// The callables that it calls, in the order of the first calls.
 std::vector<Calls> outgoingCalls(Workspace &workspace, File &file, uint32_t offset);
 
 } // namespace ptl::ide

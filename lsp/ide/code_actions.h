@@ -32,9 +32,9 @@ struct FileEdit {
 
 /// Identifies an action among those of its file, until the file changes.
 struct ActionKey {
-  std::string id;   ///< of a refactoring, `fix`, `fixCode` or `fixAll`
-  Range range;      ///< for which it was listed
-  int variant = 0;  ///< which one of several
+  std::string id;   ///< `fix`, `fixCode`, `fixAll`, or the id of a refactoring
+  Range range;      ///< for which actions were requested
+  int variant = 0;  ///< distinguishes several actions with this id
   std::string code; ///< of the diagnostic: `E0312`
 };
 
@@ -42,9 +42,10 @@ struct CodeAction {
   ActionKind kind = ActionKind::QuickFix;
   std::string title;
   bool isPreferred = false;
-  std::string disabled;                     ///< why it cannot be done here; empty: it can
-  std::optional<FileDiagnostic> diagnostic; ///< that it repairs; lives until the file changes
-  std::optional<FixId> fix;                 ///< the kind of fix that it is
+  std::string disabled; ///< why it is not possible here; empty: it is possible
+  /// the diagnostic that it fixes; valid until the file changes
+  std::optional<FileDiagnostic> diagnostic;
+  std::optional<FixId> fix; ///< the kind of fix that it is
   ActionKey key;
   bool isResolved = false; ///< `edits` are known
   std::vector<FileEdit> edits;

@@ -1,4 +1,4 @@
-// Lists what can be written at a place.
+// Lists the completions at a place.
 #pragma once
 
 #include "lsp/ide/actions/trial.h"
@@ -42,18 +42,18 @@ struct CompletionItem {
   std::string signature = {}; ///< what follows the name: `(x: f32[N]) -> f32[N]`
   std::string detail = {};    ///< the type, or the module
   std::string insert = {};    ///< empty: the label
-  bool isSnippet = false;     ///< `insert` has places to fill in
+  bool isSnippet = false;     ///< `insert` has placeholders
   int rank = 0;               ///< lower ones come first
   std::string help = {};      ///< one line
   DocSource doc = {};
   std::vector<Edit> edits = {}; ///< elsewhere in the file: an import
-  std::string filter = {};      ///< what the prefix is compared with; empty: the label
+  std::string filter = {};      ///< the text that the prefix is matched with; empty: the label
   int score = 0;                ///< how well the prefix fits, higher is better
   const std::string &filterText() const { return filter.empty() ? label : filter; }
 };
 
 struct Completions {
-  Range replace;                     ///< of the file: the word that is being written
+  Range replace;                     ///< of the file: the word that is being typed
   std::vector<CompletionItem> items; ///< best first, at most `kMaxCompletions`
   bool isIncomplete = false;         ///< there are more
 };

@@ -1,5 +1,5 @@
-// Finds out what kind of thing may be written at a place, by the tokens before it, so that it works
-// where the text is not complete.
+// Determines what kind of thing may be typed at a place from the tokens before it, so that it works
+// on incomplete text.
 #pragma once
 
 #include "lsp/ide/chunk.h"
@@ -13,12 +13,12 @@ namespace ptl::ide {
 enum class Site : uint8_t {
   Nothing,         ///< a new name, a number, a comment
   Declaration,     ///< the beginning of a declaration
-  DeclarationWord, ///< behind `pub`, `manual`, `extern`
+  DeclarationWord, ///< after `pub`, `manual`, `extern`
   Statement,       ///< the beginning of one; an expression too
   Expression,
   Argument, ///< of a call, at its beginning: an expression, or the name of a parameter
-  Member,   ///< behind a dot; `target` is the token before it
-  Tag,      ///< behind a dot without a value before it
+  Member,   ///< after a dot; `target` is the token before it
+  Tag,      ///< after a dot without a value before it
   Type,     ///< of a parameter, field, result, binding
   Place,
   Layout,
@@ -46,7 +46,8 @@ struct CompletionContext {
   std::optional<TokenIndex> before; ///< the token before the word
   TokenIndex target = 0;            ///< see `Site::Member`
   TokenIndex head = 0;              ///< keyword of the declaration around, if there is one
-  TokenIndex binding = 0;           ///< name that the statement binds, which its value cannot use
+  /// the name that the statement binds, which is not visible in its value
+  TokenIndex binding = 0;
   bool isFollowedByParen = false;
 };
 

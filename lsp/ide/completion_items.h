@@ -24,13 +24,13 @@ public:
 
   /// Collects what fits the site and the prefix.
   void collect();
-  /// Adds to an item that is shown what takes longer to compute.
+  /// Adds to an item that is shown the parts that take longer to compute.
   void complete(CompletionItem &item);
 
   const CompletionContext &context;
   std::vector<CompletionItem> items;
-  bool hidesImports = false; ///< names of other files were left out for want of a prefix
-  bool isTruncated = false;  ///< more would fit
+  bool hidesImports = false; ///< names of other files were left out because there is no prefix
+  bool isTruncated = false;  ///< there are more items than are returned
   Workspace &workspace;
   File &file;
 
@@ -49,7 +49,7 @@ private:
   std::string_view coreAround() const;
   void expression();
   void locals();
-  /// Whether a nearer thing has the name.
+  /// Whether an item from a nearer scope has the name.
   bool isTaken(std::string_view name) const;
   void declared(const File &module, DeclSpace space, int rank);
   void imported(std::initializer_list<DeclSpace> spaces);
@@ -62,10 +62,11 @@ private:
   void describeLocal(CompletionItem &item, NodeId name, const ChunkCheck &check) const;
 
   // completion_parts.cpp
-  /// Movements and the words of pools.
+  /// Movements and the calls on pools.
   void partsCalls();
   void argumentsOfPartsCall(std::string_view callee, const CallContext &call);
-  /// What `over:` and `how:` of a movement may be; whether the value of one of them is being written.
+  /// Adds the possible values of `over:` and `how:` of a movement; whether such a value is being
+  /// typed.
   bool valueOfPartsArgument();
 
   // completion_members.cpp
@@ -81,7 +82,7 @@ private:
   void scheduleTargets();
   void scheduleItems();
 
-  /// What the argument that is being written should be, as far as its parameter determines it.
+  /// The type that the argument being typed should have, as far as its parameter determines it.
   struct Expected {
     bool isArray = false;
     std::string_view elem; ///< as written; empty: any

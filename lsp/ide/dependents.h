@@ -1,5 +1,5 @@
-// Which parts of a file have looked for a name, so that whoever changes a declaration finds those
-// that it concerns without a look at all others.
+// The parts of a file that have looked up a name, so that after a change of a declaration only
+// those that it concerns are visited.
 #pragma once
 
 #include "frontend/sema/check_chunk.h"
@@ -8,21 +8,22 @@
 
 namespace ptl::ide {
 
-/// It may name chunks that look for a name no more, or that are gone; whoever visits them tells.
+/// May contain chunks that no longer look up a name, or have been removed; the visitor reports
+/// them.
 class Dependents {
 public:
-  /// Notes what a check has looked for.
+  /// Records the look-ups of a check.
   void add(FileId chunk, const ChunkCheck &check);
   void clear();
-  /// How many names are known.
+  /// The number of names.
   size_t size() const { return byName_.size(); }
 
-  /// Visits the chunks that looked for a name. Those for which `visit` is false are forgotten.
+  /// Visits the chunks that looked up a name. Those for which `visit` returns false are forgotten.
   template <typename Visit> void visit(std::string_view name, Visit visit) {
     if (auto found = byName_.find(name); found != byName_.end())
       std::erase_if(found->second, [&](FileId chunk) { return !visit(chunk); });
   }
-  /// The same with those whose messages list names.
+  /// The same for chunks whose messages list names.
   template <typename Visit> void visitReaders(Visit visit) {
     std::erase_if(readers_, [&](FileId chunk) { return !visit(chunk); });
   }

@@ -1,5 +1,5 @@
-// The text of a file as a list of chunks. An edit parses the chunks that it touches again, and no
-// others. Copies are cheap and share their chunks.
+// The text of a file as a list of chunks. An edit reparses only the chunks that it touches. Copies
+// are cheap and share their chunks.
 #pragma once
 
 #include "lsp/ide/chunk.h"
@@ -21,8 +21,8 @@ struct LineByte {
   bool operator==(const LineByte &) const = default;
 };
 
-/// A chunk at its place in the document, with the result of its check. Whoever goes through all places
-/// needs no look at their chunks.
+/// A chunk at its place in the document, with the result of its check. The frequently used members
+/// of the chunk are repeated here, so that iterating over all places does not touch the chunks.
 struct Place {
   Place(std::shared_ptr<const Chunk> chunk, FileId id)
       : chunk(std::move(chunk)), id(id), reach(this->chunk->reach),
@@ -32,12 +32,12 @@ struct Place {
   uint32_t begin = 0;                      ///< byte in the document
   uint32_t line = 0;                       ///< first line in the document, from 0
   std::shared_ptr<const ChunkCheck> check; ///< of this chunk; null: not checked yet
-  bool isStale = true; ///< `check` is missing, or something that it depends on has changed
-  /// `isStale` only because what the check depends on has to be checked first: the check may hold.
+  bool isStale = true; ///< `check` is missing, or one of its dependencies has changed
+  /// `isStale` only because a dependency must be checked first: the check may still hold.
   bool isDoubtful = false;
   FileId id = 0;       ///< of the chunk
   uint32_t reach = 0;  ///< of the chunk
-  bool isQuiet = true; ///< nothing is reported of the chunk, as far as it is checked
+  bool isQuiet = true; ///< the chunk has no diagnostics, as far as it has been checked
 };
 
 /// A range of bytes of a document.
@@ -48,7 +48,7 @@ struct Range {
   bool contains(uint32_t offset) const { return begin <= offset && offset <= end; }
 };
 
-/// What an edit did to the list of chunks: those from `first` on are new.
+/// The effect of an edit on the list of chunks: those from `first` on are new.
 struct DocumentChange {
   size_t first = 0;
   size_t added = 0;
@@ -61,13 +61,13 @@ public:
   Document(std::string path, std::function<FileId()> newId);
 
   const std::string &path() const { return path_; }
-  /// There is at least one.
+  /// Never empty.
   std::span<const Place> places() const { return places_; }
   void setCheck(size_t place, std::shared_ptr<const ChunkCheck> check);
   void markStale(size_t place);
-  /// The same for a check that may turn out to hold.
+  /// The same for a check that may still hold.
   void markDoubtful(size_t place);
-  /// The check of a doubtful place holds.
+  /// Records that the check of a doubtful place still holds.
   void confirm(size_t place);
 
   /// The number of bytes.
@@ -79,7 +79,7 @@ public:
   /// The text of a line (from 0) without its line end; empty behind the last.
   std::string_view lineText(uint32_t line) const;
 
-  /// Offsets and positions outside the text give its end.
+  /// Offsets and positions beyond the text mean its end.
   LineByte position(uint32_t offset) const;
   uint32_t offset(LineByte position) const;
   /// The chunk that holds a byte. An offset between two chunks belongs to the second.
@@ -89,7 +89,7 @@ public:
   const Place *placeOf(FileId id) const;
   std::optional<size_t> indexOf(FileId id) const;
 
-  /// Replaces a range of bytes, which is cut to the text.
+  /// Replaces a range of bytes, which is clamped to the text.
   DocumentChange replace(Range range, std::string_view text);
 
 private:
@@ -97,11 +97,11 @@ private:
   struct Reparse {
     size_t first = 0;
     size_t last = 0;
-    size_t lastEdited = 0; ///< places behind it hold none of the edited text
+    size_t lastEdited = 0; ///< places after it contain none of the edited text
     std::string text;
-    std::vector<bool> isTaken; ///< places from `first` on whose id a new chunk has
+    std::vector<bool> isTaken; ///< places from `first` on whose id a new chunk has taken over
   };
-  /// Parses until an old chunk begins where a new one would.
+  /// Parses until an old chunk begins where a new one would begin.
   DocumentChange reparse(Reparse &edit);
   void extend(Reparse &edit) const;
   Place identify(Reparse &edit, std::shared_ptr<const Chunk> chunk, std::string_view rest,

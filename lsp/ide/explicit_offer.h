@@ -1,5 +1,5 @@
-// "Make explicit": the declaration whose inferred tiles can be written out. The text itself comes
-// from the worker, which compiles.
+// "Make explicit": the declaration whose inferred tiles can be written out. The worker, which
+// compiles, provides the text.
 #pragma once
 
 #include "lsp/ide/workspace.h"
@@ -12,7 +12,7 @@ namespace ptl::ide {
 struct ExplicitOffer {
   std::string entry;    ///< name of the declaration
   Range range;          ///< of the declaration with its comment, in the document
-  std::string disabled; ///< why it cannot be done; empty: it can
+  std::string disabled; ///< why it is not possible; empty: it is possible
 };
 
 /// The kernel or program whose header holds the start of the range.

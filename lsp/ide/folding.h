@@ -10,9 +10,9 @@ namespace ptl::ide {
 
 enum class FoldKind : uint8_t { Code, Comment, Imports };
 
-/// The lines of a fold, from 0, both included. When it is folded the first stays visible and the
-/// others are hidden. A line that begins with a closing bracket is no part of the fold, so that it
-/// stays visible, too.
+/// The lines of a fold, from 0, both inclusive. In the folded state the first stays visible and the
+/// others are hidden. A line that begins with a closing bracket does not belong to the fold, so
+/// that it stays visible, too.
 struct Fold {
   uint32_t first = 0;
   uint32_t last = 0;

@@ -1,5 +1,4 @@
-// Formatting as `ptlc fmt` does it, as the smallest edits. Statements with syntax errors stay as
-// they are.
+// Formatting as in `ptlc fmt`, as minimal edits. Statements with syntax errors are left unchanged.
 #pragma once
 
 #include "lsp/ide/actions/trial.h"
@@ -11,9 +10,9 @@ namespace ptl::ide {
 std::vector<Edit> formatDocument(const Document &document);
 /// Those of them on the lines that a range touches.
 std::vector<Edit> formatRange(const Document &document, Range range);
-/// Formats after `typed` has been inserted before `offset`. After `}`, `)` or `]` these are its
-/// line and what it closes; after a line end the indentation of the new line and the line before
-/// it. Looks at one chunk alone.
+/// Formats after `typed` has been inserted before `offset`. After `}`, `)` or `]` it formats that
+/// line and the lines of the bracket; after a line end, the indentation of the new line and the
+/// line before it. It inspects one chunk only.
 std::vector<Edit> formatOnType(const Document &document, uint32_t offset, char typed);
 
 /// The edits that turn `before` into `after`: single ones where the two differ only in white space,

@@ -9,11 +9,11 @@
 namespace ptl::ide {
 
 struct Hover {
-  std::string markdown; ///< reads well without its marks too
-  Range range;          ///< of the file: what it is about
+  std::string markdown; ///< also readable as plain text
+  Range range;          ///< of the file: the range that it describes
 };
 
-/// Nothing where no name, operator, word or expression stands.
+/// Nothing if there is no name, operator, keyword or expression.
 std::optional<Hover> hoverAt(Workspace &workspace, File &file, uint32_t offset);
 
 } // namespace ptl::ide

@@ -1,5 +1,5 @@
-// Shows beside the source what it leaves out: inferred types with sizes, capacities of tiles, names
-// of parameters, and the copies that a pipeline keeps.
+// Shows beside the source what it leaves implicit: inferred types with sizes, capacities of tiles,
+// names of parameters, and the copies that a pipeline holds.
 #pragma once
 
 #include "lsp/ide/describe.h"
@@ -17,10 +17,10 @@ enum class HintKind : uint8_t {
 };
 
 struct InlayHint {
-  uint32_t offset = 0; ///< in the file, where nothing else is said
+  uint32_t offset = 0; ///< in the file, unless stated otherwise
   HintKind kind = HintKind::Type;
-  std::vector<LabelPart> label; ///< `definition`: where a click leads
-  size_t ofType = 0;            ///< the first so many parts of the label are the type alone
+  std::vector<LabelPart> label; ///< `definition`: the target of a click
+  size_t ofType = 0;            ///< the first pieces of the label that are the type itself
 };
 
 struct HintOptions {
@@ -42,10 +42,10 @@ std::vector<InlayHint> inlayHints(Workspace &workspace, File &file, Range range,
 struct HintDetails {
   std::vector<LabelPart> label;
   std::string tooltip; ///< Markdown
-  /// Writes the hint into the source; nothing where that would be an error.
+  /// The text that makes the hint explicit in the source; nothing if that would be an error.
   std::optional<std::string> insertion;
 };
-/// The details of the hint that is now at a byte; nothing if there is none of that kind.
+/// The details of the hint that is at a byte at present; nothing if there is none of that kind.
 std::optional<HintDetails> hintDetails(Workspace &workspace, File &file, uint32_t offset,
                                        HintKind kind);
 

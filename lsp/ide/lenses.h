@@ -1,4 +1,4 @@
-// Lenses: the actions that are possible with a declaration, shown above it.
+// Lenses: actions on a declaration, shown above it.
 #pragma once
 
 #include "lsp/ide/document.h"
@@ -16,7 +16,7 @@ enum class LensKind : uint8_t {
 };
 
 struct LensInfo {
-  std::string_view command; ///< of the client; empty: the lens is text
+  std::string_view command; ///< of the client; empty: the lens is only text
   std::string_view title;
 };
 const LensInfo &lensInfo(LensKind kind);
@@ -25,10 +25,10 @@ struct Lens {
   LensKind kind = LensKind::RunTest;
   Range range;                           ///< of the name, in the chunk
   std::string name;                      ///< of the declaration
-  std::vector<std::string> targets = {}; ///< that a kernel is for, by its header; empty: all
+  std::vector<std::string> targets = {}; ///< the targets in a kernel's header; empty: all
 };
 
-/// By position. Looks at the syntax alone.
+/// Sorted by position. Uses only the syntax.
 const std::vector<Lens> &lenses(const Chunk &chunk);
 
 } // namespace ptl::ide

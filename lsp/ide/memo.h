@@ -10,7 +10,7 @@ namespace ptl::ide {
 
 class Memo {
 public:
-  /// The answer of type `T`, which `make` computes when it is asked for the first time.
+  /// The answer of type `T`; `make` computes it at the first call.
   template <typename T, typename Make> const T &get(Make make) const {
     for (const auto &[key, value] : entries_)
       if (key == &keyOf<T>)

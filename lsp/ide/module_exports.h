@@ -1,4 +1,4 @@
-// Finds out what other files export, and how a file imports it.
+// The exports of other files, and how a file can import them.
 #pragma once
 
 #include "frontend/sema/declarations/import_edit.h"
@@ -33,9 +33,9 @@ std::vector<ImportableModule> importableModules(Workspace &workspace, const File
 
 /// A way in which the names of a module can be imported into a file.
 struct ImportWay {
-  std::string path;      ///< as an import writes it
-  std::string qualifier; ///< `nn.` where the whole module is imported
-  ImportSites sites;     ///< else where the edit goes in
+  std::string path;      ///< as in an import
+  std::string qualifier; ///< `nn.` if the whole module is imported
+  ImportSites sites;     ///< otherwise the places for the edit
 
   /// The edits for one name, for several (`silu, gelu`), or, with an empty text, for the module
   /// itself.
@@ -43,15 +43,15 @@ struct ImportWay {
 };
 ImportWay importWay(Workspace &workspace, File &file, const ImportableModule &module);
 
-/// `isOfModule`: whether an import is of the module that is asked for.
+/// `isOfModule`: whether an import is one of the wanted module.
 ImportSites importSites(const File &file,
                         const std::function<bool(const Tree &, NodeId)> &isOfModule);
 /// The imports of names of modules of the library: `std.nn`.
 std::vector<Edit> importEdits(const File &file, const ImportNeeds &needs);
 
-/// Names of files and library modules behind `import`: `std.nn`, `layers`.
+/// The names of files and library modules that can follow `import`: `std.nn`, `layers`.
 std::vector<std::string> importPaths(const Workspace &workspace, const File &file);
-/// Texts of imports of files in and below the folder of a file: `dir/file.ptl`.
+/// The texts of imports of files in and below the folder of a file: `dir/file.ptl`.
 std::vector<std::string> importFiles(const File &file);
 
 } // namespace ptl::ide

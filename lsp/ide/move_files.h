@@ -1,4 +1,4 @@
-// Finds the imports that have to be changed when files get other paths.
+// Finds the imports that must change when files are moved.
 #pragma once
 
 #include "lsp/ide/workspace.h"
@@ -10,15 +10,15 @@
 
 namespace ptl::ide {
 
-/// A file or folder that gets another path.
+/// A file or folder that is moved.
 struct FileMove {
   std::string from;
   std::string to;
 };
 
 /// Edits, relative to the texts before the moves, after which each import of the files at `paths`
-/// and of the files that are known refers to the same file as now. Names of modules follow the
-/// names of their files. When this is called the files are still at their old places.
+/// and of all known files refers to the same file as before. Names of modules follow the names of
+/// their files. Precondition: the files are still at their old paths.
 std::vector<std::pair<Location, std::string>> editsForMoves(Workspace &workspace,
                                                             std::span<const FileMove> moves,
                                                             std::span<const std::string> paths);

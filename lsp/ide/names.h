@@ -1,7 +1,7 @@
-// Finds the names in one chunk: the place of each and, as far as the chunk alone determines it, its
+// The names in one chunk: the location of each and, as far as the chunk alone determines it, its
 // meaning. It follows the look-up rules of frontend/sema/scope.h on the syntax tree, so it works on
-// broken text, too. Meanings that depend on more than the chunk (declarations elsewhere, fields)
-// are found by symbol.h.
+// code with errors, too. Meanings that depend on more than the chunk (declarations elsewhere,
+// fields) are found by symbol.h.
 #pragma once
 
 #include "lsp/ide/chunk.h"
@@ -10,7 +10,7 @@
 
 namespace ptl::ide {
 
-/// Where a name is looked up.
+/// The name space in which a name is looked up.
 enum class NameSpace : uint8_t {
   Local,        ///< `target`: the name node that declares it
   Label,        ///< likewise; of a `task` or loop: no value
@@ -29,7 +29,7 @@ enum class NameSpace : uint8_t {
   TargetTune,   ///< a tunable of it
   TargetDim,    ///< a dimension of it
   Tag,          ///< `.even`
-  Word,         ///< a word of the language that is a name by its form: places, cores, machines
+  Word,         ///< a name of the language itself: places, cores, machines
 };
 
 /// How the named thing is used.
@@ -42,15 +42,15 @@ struct NameUse {
   NameSpace space = NameSpace::Value;
   Access access = Access::Read;
   NodeId target = kNoNode;
-  NodeId schedule = kNoNode; ///< of names in a schedule, which see what its callable declares
+  NodeId schedule = kNoNode; ///< of names in a schedule, which are looked up in its callable
 };
 
 /// A local: a value, dimension, tunable or type parameter.
 struct LocalName {
   NodeId name = kNoNode;
-  uint32_t from = 0; ///< it is visible in `[from, to)`
+  uint32_t from = 0; ///< visible in `[from, to)`
   uint32_t to = 0;
-  NodeId hides = kNoNode; ///< the name of the local that has the same name outside
+  NodeId hides = kNoNode; ///< the name of the local that it shadows
 };
 
 struct ChunkNames {
@@ -64,10 +64,10 @@ struct ChunkNames {
 
 /// The names of a tree.
 ChunkNames namesOf(const Tree &tree);
-/// The same, kept with the chunk.
+/// The same, cached with the chunk.
 const ChunkNames &namesOf(const Chunk &chunk);
 
-/// The locals that are visible at a byte of the chunk, inner ones first; hidden ones are left out.
+/// The locals that are visible at a byte of the chunk, inner ones first, without shadowed ones.
 std::vector<NodeId> localsAt(const Chunk &chunk, uint32_t offset);
 
 /// The declaration of the file around a node, a child of the root; `kNoNode` for the root.
@@ -75,12 +75,12 @@ NodeId enclosingDecl(const Tree &tree, NodeId node);
 /// The declaration that a name node belongs to: a `Param`, `LetStmt`, `LoopBinding`, `KernelDecl` …
 /// Patterns are looked through.
 NodeId declarationOf(const Tree &tree, NodeId name);
-/// Whether an argument names a `fn`, as built-ins such as `scan` take one.
+/// Whether an argument names a `fn`, as in built-ins such as `scan`.
 bool namesFunction(const Tree &tree, NodeId argument);
 /// The names of the labels of a callable: lets, tasks, loops. In the order written.
 std::vector<NodeId> labelsOf(const Tree &tree, NodeId callable);
-/// Words that mean something anywhere, without a declaration in the text: reserved ones, element types,
-/// built-ins with the names of their arguments, and what stands for numbers. Some are there twice.
+/// Words with a meaning everywhere, without a declaration in the text: keywords, element types,
+/// built-ins with the names of their arguments, and numeric constants. Some occur twice.
 const std::vector<std::string_view> &wordsOfLanguage();
 
 } // namespace ptl::ide

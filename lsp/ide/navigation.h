@@ -1,5 +1,4 @@
-// Leads from a name to other places: its declaration, its type, and all places with the same
-// meaning.
+// Navigation from a name: to its declaration, to its type, and to all places with the same meaning.
 #pragma once
 
 #include "lsp/ide/symbol.h"
@@ -10,10 +9,10 @@
 
 namespace ptl::ide {
 
-/// A link from a range of the file that was asked to a declaration.
+/// A link from a range of the requested file to a declaration.
 struct Link {
   Range origin;
-  Location name;  ///< there; the beginning of a file for a module
+  Location name;  ///< of the name; the beginning of a file for a module
   Location whole; ///< the declaration that has the name
 };
 
@@ -31,11 +30,11 @@ struct Mention {
   NodeId node = kNoNode;
 };
 
-/// All places in one file that mean the same as the name at a byte of it.
+/// All places in one file that refer to the same thing as the name at a byte of it.
 std::vector<Mention> highlights(Workspace &workspace, File &file, uint32_t offset);
 
-/// All places that mean the same as `symbol`, the declaration among them: in the files that are
-/// known, and in those of `paths`, which are loaded if they contain the name.
+/// All places that refer to `symbol`, including its declaration: in the files that are known, and
+/// in those of `paths`, which are loaded if they contain the name.
 std::vector<Mention> mentions(Workspace &workspace, const Symbol &symbol,
                               std::span<const std::string> paths);
 
@@ -46,8 +45,8 @@ struct ImportLink {
 };
 std::vector<ImportLink> importLinks(Workspace &workspace, File &file);
 
-/// The places that change together when the name at a byte is edited, which must be the name in a
-/// declaration inside another declaration. Empty where there are none or some are in other files.
+/// The places that an editor changes together with the name at a byte, which must be the name in a
+/// local declaration. Empty if there are none, or some are in other files.
 std::vector<Range> linkedRanges(Workspace &workspace, File &file, uint32_t offset);
 
 } // namespace ptl::ide

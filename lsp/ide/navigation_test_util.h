@@ -1,5 +1,5 @@
-// Annotated sources: `$0` is the cursor, `«…»` are the ranges that are expected. A line
-// `//- /b.ptl` begins another file; the first is `/a.ptl`.
+// Annotated sources for tests: `$0` is the cursor, `«…»` are the expected ranges. A line `//-
+// /b.ptl` begins another file; the first is `/a.ptl`.
 #pragma once
 
 #include "lsp/ide/test_options.h"
@@ -68,7 +68,7 @@ inline Marked readMarked(std::string_view source) {
 /// A workspace in which the files are open.
 struct Opened {
   explicit Opened(const Marked &marked) : workspace(testOptions()) {
-    // Imported ones first.
+    // Imported files first.
     for (size_t i = marked.files.size(); i-- > 0;)
       workspace.open(marked.files[i].path, marked.files[i].text, 1);
   }

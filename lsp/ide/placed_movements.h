@@ -1,4 +1,4 @@
-// Movements of the programs of a file: where one stands, and the one that an edit puts in.
+// Movements in the programs of a file: the one at a place, and the one that an edit inserts.
 #pragma once
 
 #include "lsp/ide/code_actions.h"
@@ -19,8 +19,8 @@ struct PlacedMovement {
 /// The movement whose call is at a range; nothing if there is none.
 std::optional<PlacedMovement> movementAt(Workspace &workspace, File &file, Range range);
 
-/// The movement that begins where the first of some edits of a file inserts something, in the program
-/// that they lead to.
+/// The movement that begins where the first of some edits of a file inserts text, in the edited
+/// program.
 std::optional<PlacedMovement> movementAfter(Workspace &workspace, File &file,
                                             const std::vector<FileEdit> &edits);
 

@@ -58,8 +58,8 @@ struct SemanticToken {
 
 /// The tokens of one chunk, by position.
 std::vector<SemanticToken> semanticTokens(const File &file, const Chunk &chunk);
-/// A hash of everything that names can mean outside their chunk. As long as it stays the same,
-/// unchanged chunks keep their tokens.
+/// A hash of everything outside a chunk that the meaning of its names depends on. While it stays
+/// the same, unchanged chunks keep their tokens.
 uint64_t meaningOfNames(File &file);
 
 } // namespace ptl::ide

@@ -1,4 +1,4 @@
-// The signatures of the call that is being written.
+// The signatures of the call that is being typed.
 #pragma once
 
 #include "lsp/ide/describe.h"

@@ -1,6 +1,6 @@
-// Finds the meaning of a name or operator. Names are found by the syntax (names.h) and the indices
-// of the files, so they have a meaning in broken text, too; the result of the chunk's check is
-// added where there is one.
+// The meaning of a name or operator. Names are resolved by the syntax (names.h) and the indices of
+// the files, so they have a meaning in code with errors, too; the result of the chunk's check is
+// added if there is one.
 #pragma once
 
 #include "lsp/ide/names.h"
@@ -24,16 +24,16 @@ inline bool isLocal(SymbolType type) { return type <= SymbolType::Label; }
 inline bool isCallable(SymbolType type) {
   return type >= SymbolType::Fn && type <= SymbolType::Program;
 }
-/// Something with a place in some file.
+/// Something with a location in some file.
 inline bool isDeclared(SymbolType type) { return type <= SymbolType::Module; }
 
 struct Symbol {
   SymbolType type = SymbolType::Word;
   std::string name; ///< an operator has the name of its record (`+`, `.T`)
-  Range range;      ///< in the file that was asked
+  Range range;      ///< in the requested file
   Access access = Access::Read;
 
-  // The declaration; `file` is null for what is built in. A module has its file alone.
+  // The declaration; `file` is null for built-ins. A module has only its file.
   File *file = nullptr;
   std::shared_ptr<const Chunk> chunk;
   NodeId nameNode = kNoNode; ///< in the tree of `chunk`
@@ -44,17 +44,17 @@ struct Symbol {
   const OpRecord *op = nullptr;        ///< built-ins, their parameters and tags
   const ptl::OpParam *param = nullptr; ///< `OpParam`, `Tag`
 
-  // These are from the check of the chunk that was asked, which `check` keeps alive; null where it
-  // has none.
+  // These are from the check of the requested chunk, which `check` keeps alive; null if it has
+  // none.
   std::shared_ptr<const ChunkCheck> check;
-  const Expr *expr = nullptr; ///< that the name or operator stands for; of a callee: the call
+  const Expr *expr = nullptr; ///< the name's or operator's expression; for a callee: the call
   const Local *local = nullptr;
   const CallableDecl *callable = nullptr;
   const StructDecl *structDecl = nullptr;
   const Type *valueType = nullptr; ///< of the expression, local or field
 
   // The place where it was found.
-  size_t place = 0;      ///< in the document that was asked
+  size_t place = 0;      ///< in the requested document
   NodeId node = kNoNode; ///< in the tree of that place: `Name`, `NameExpr`, operator node …
   const Tree &tree() const { return *chunk->tree; } ///< of the declaration
 };
@@ -63,7 +63,7 @@ struct Symbol {
 std::optional<Symbol> symbolAt(Workspace &workspace, File &file, uint32_t offset);
 
 /// The meaning of one name of a chunk, without the result of the chunk's check. The chunk is
-/// checked only where the meaning of a field depends on it.
+/// checked only if the meaning of a field depends on it.
 std::optional<Symbol> resolve(Workspace &workspace, File &file, size_t place, const NameUse &use);
 
 /// The declaration of a file that a name refers to in a name space; imports included.
@@ -74,7 +74,7 @@ std::optional<Symbol> declaredAt(Workspace &workspace, Span nameSpan);
 /// The callable that a schedule is for.
 std::optional<Symbol> targetOf(Workspace &workspace, File &file, size_t place, NodeId schedule);
 
-/// Whether both mean the same declaration, module or built-in.
+/// Whether both refer to the same declaration, module or built-in.
 bool isSame(const Symbol &a, const Symbol &b);
 
 /// The file that an import refers to; null if there is none.

@@ -29,7 +29,7 @@ enum class OutlineKind : uint8_t {
 /// One declaration. Offsets and lines (from 0) count from the beginning of its chunk.
 struct OutlineItem {
   OutlineKind kind = OutlineKind::Fn;
-  bool isNested = false; ///< a child of the last item before it that is not
+  bool isNested = false; ///< a child of the last item before it that is not nested
   std::string name;
   std::string detail; ///< the header without keyword and name; of a `let` its written type
   Range whole;
@@ -37,8 +37,8 @@ struct OutlineItem {
   LineByte begin, end, selectionBegin, selectionEnd;
 };
 
-/// The declarations of a chunk in the order written, kept with it: fields follow their struct;
-/// lets, variables and tasks their callable.
+/// The declarations of a chunk in source order, cached with it: fields follow their struct; lets,
+/// variables and tasks follow their callable.
 const std::vector<OutlineItem> &outlineOf(const Chunk &chunk);
 
 struct FoundSymbol {
@@ -48,12 +48,12 @@ struct FoundSymbol {
   std::string container; ///< the module, or the struct of a field
   int score = 0;
 };
-/// Declarations whose name holds the letters of `query` in order, best first, at most `limit`:
+/// Declarations whose name contains the letters of `query` in order, best first, at most `limit`:
 /// in all files that are known and in those of `paths`, which are loaded.
 std::vector<FoundSymbol> workspaceSymbols(Workspace &workspace, std::string_view query,
                                           size_t limit, std::span<const std::string> paths);
 
-/// How well a name fits the letters; negative: not at all.
+/// How well a name matches the letters; negative: not at all.
 int fuzzyScore(std::string_view query, std::string_view name);
 
 } // namespace ptl::ide

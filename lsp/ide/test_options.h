@@ -1,4 +1,4 @@
-// What every test of the editor's features checks with.
+// The check options of the tests of the editor's features.
 #pragma once
 
 #include "lsp/ide/workspace.h"

@@ -30,7 +30,7 @@ struct Word {
 };
 
 std::span<const Word> allWords();
-/// The word as part of the language; names of hardware do not count. Null if there is none.
+/// The word as a part of the language, without names of hardware; null if there is none.
 const Word *findWord(std::string_view text);
 /// The word of one group.
 const Word *findWord(std::string_view text, WordGroup group);

@@ -1,6 +1,5 @@
-// All files that are open or imported, with everything that has been found out about them. It is
-// the one owner of state in the language server's engine; features (features.h) are functions of
-// it. It is not safe for several threads.
+// All files that are open or imported, with all cached results about them. It is the only state of
+// the language server's engine; features (features.h) are functions of it. It is not thread-safe.
 #pragma once
 
 #include "lsp/ide/call_graph.h"
@@ -26,16 +25,16 @@ struct File {
   int64_t version = 0;    ///< of the client's text
   uint64_t editedAt = 0;  ///< when the client edited it last, in ms of the server's clock
   bool isOpen = false;    ///< its text is the client's, not the disk's
-  bool isMissing = false; ///< it was here, and the disk has it no more
+  bool isMissing = false; ///< it existed before, but not on disk any more
   std::vector<File *> imports;
   DiagnosticSink importErrors; ///< of the imports of this file
   DiagnosticSink duplicates;   ///< names declared twice
-  DiagnosticSink recursion;    ///< calls that lead back
+  DiagnosticSink recursion;    ///< cycles of calls
   CallGraph calls;
   DiagnosticSink unusedImports;
-  StringMap<FileId> userOf; ///< a chunk that used the import when it was looked for last
+  StringMap<FileId> userOf; ///< a chunk that used the import at the last search
   DiagnosticSink tooMany;   ///< the last of too many syntax errors
-  size_t firstStale = 0;    ///< no place before it is stale
+  size_t firstStale = 0;    ///< places before it are not stale
   Dependents dependents;    ///< the chunks of this file
   uint64_t namesHash = 0;   ///< see `meaningOfNames`
   bool namesChanged = true; ///< since that was found
@@ -54,7 +53,7 @@ struct Location {
 struct FileDiagnostic {
   const Diagnostic *diagnostic = nullptr;
   Range range;
-  const Place *place = nullptr; ///< of the diagnostic, if it is one of that chunk's check
+  const Place *place = nullptr; ///< of the diagnostic, if the check of that chunk gave it
 };
 
 /// The text of a regular file; nothing if there is none. Any thread may call it.
@@ -73,29 +72,29 @@ public:
   void edit(File &file, Range range, std::string_view text);
   /// Returns to the text on disk.
   void close(const std::string &path);
-  /// Notes that the text of a file on disk has changed, or that it has been created or deleted.
-  /// `text` is its present text, nothing if it is gone.
+  /// Records that the text of a file on disk has changed, or that the file has been created or
+  /// deleted. `text` is its present text, nothing if it was deleted.
   void fileChanged(const std::string &path, const std::optional<std::string> &text);
   void fileChanged(const std::string &path);
-  /// Takes a file that was read from disk, unless it is known.
+  /// Adds a file that was read from disk, unless it is known.
   void adopt(const std::string &path, const std::string &text);
 
   /// A file that is open or imported; null if unknown.
   File *find(const std::string &path);
   /// Like `find`, but reads the file from disk if necessary; null if there is none.
   File *load(const std::string &path);
-  /// The file that an index is of; null if none is.
+  /// The file of an index; null if there is none.
   File *fileOf(const ModuleIndex *index) const;
   std::vector<File *> openFiles();
   const std::map<std::string, std::unique_ptr<File>> &files() const { return files_; }
 
-  /// The check of one chunk, made now if it is missing or stale.
+  /// The check of one chunk, computed if it is missing or stale.
   const ChunkCheck &check(File &file, size_t place);
   /// Checks one stale chunk; false when none is left.
   bool checkNext(File &file);
   bool hasStale(const File &file) const;
 
-  /// The present place of a span of a chunk; nothing if the chunk is gone.
+  /// The present location of a span of a chunk; nothing if the chunk has been removed.
   Location locate(Span span) const;
 
   /// All diagnostics of a file, as far as it is checked, by position. They live until the file
@@ -104,7 +103,7 @@ public:
 
   /// What an edit changed of the declarations of a file.
   struct Touched {
-    std::set<std::string_view> names; ///< of those that were written anew, before and after
+    std::set<std::string_view> names; ///< of declarations that were rewritten, before and after
     bool areOthers = false;           ///< other names than before
     bool signatures = false;          ///< not bodies alone
   };

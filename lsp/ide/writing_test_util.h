@@ -1,4 +1,4 @@
-// For tests of what helps while writing: a source with a mark `$0` where the cursor stands.
+// A helper for tests of completion and the like: a source with a mark `$0` at the cursor.
 #pragma once
 
 #include "lsp/ide/test_options.h"

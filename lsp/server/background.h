@@ -1,5 +1,5 @@
-// Runs pure functions on libuv's threads, beside the loop, if they take longer than a keystroke may
-// wait.
+// Runs pure functions on libuv's threads, outside the loop, if they take longer than a keystroke
+// may wait.
 #pragma once
 
 #include "lsp/server/callback.h"
@@ -26,11 +26,11 @@ class Background {
 
 public:
   explicit Background(uv_loop_t *loop) : loop_(loop) {}
-  /// Running work continues, but its results are dropped.
+  /// Running work continues, but its results are discarded.
   ~Background();
   Background(const Background &) = delete;
 
-  /// Long work asks this between its steps; true once nobody wants the result any more.
+  /// Long work asks this between its steps; true once the result is not wanted any more.
   class Stop {
   public:
     bool operator()() const { return flag_->load(std::memory_order_relaxed); }
@@ -72,7 +72,7 @@ private:
     std::optional<RequestError> problem; ///< what `work` threw
     std::shared_ptr<std::atomic<bool>> stop = std::make_shared<std::atomic<bool>>(false);
     Background *lane = nullptr;  ///< null when that is gone
-    std::shared_ptr<Job> itself; ///< until libuv has done with it
+    std::shared_ptr<Job> itself; ///< until libuv releases it
     std::mutex mutex;
     std::condition_variable ended;
     bool hasEnded = false; ///< `work` will not run any more
@@ -82,7 +82,7 @@ private:
   void deliver();
 
   uv_loop_t *loop_;
-  std::deque<std::shared_ptr<Job>> jobs_; ///< whose results have not come
+  std::deque<std::shared_ptr<Job>> jobs_; ///< jobs whose results have not been delivered
 };
 
 } // namespace ptl::lsp

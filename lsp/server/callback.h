@@ -21,7 +21,7 @@ using OnProblem = std::function<void(const RequestError &)>;
 
 /// The exception that is being handled, as an answer. Call it only within `catch`.
 RequestError currentProblem();
-/// The same where the parameters of a request are read: missing members are the client's fault.
+/// The same while the parameters of a request are read: missing members are the client's error.
 RequestError problemOfParams();
 /// The same where an answer of the worker is read. Missing members mean that the request failed,
 /// since the worker is another program, which may have been replaced or may die.

@@ -1,4 +1,4 @@
-// Exchanges abilities and settings between client and server before they work.
+// Negotiates capabilities and settings of client and server.
 #pragma once
 
 #include "lsp/server/session.h"

@@ -11,7 +11,7 @@ namespace ptl::lsp {
 Connection::Connection(uv_loop_t *loop, OnBytes onBytes, Callback<> onEnd)
     : loop_(loop), onBytes_(std::move(onBytes)), onEnd_(std::move(onEnd)),
       readBuffer_(65536, '\0') {
-  // A client that is gone shows as an error of the write.
+  // A client that has gone is noticed as an error of the write.
   std::signal(SIGPIPE, SIG_IGN);
 }
 
@@ -32,7 +32,7 @@ void Connection::startReading() {
   uv_read_start(in_, allocate, onRead);
 }
 
-/// A file is never waited for: it is read bit by bit between other work.
+/// Reads a file in pieces between other work, because a file never makes the loop wait.
 void Connection::readFile() {
   uv_idle_init(loop_, &fileReader_);
   fileReader_.data = this;
@@ -94,7 +94,7 @@ int Connection::listen(int port) {
 }
 
 namespace {
-/// Bytes on their way.
+/// The bytes of a write that is in progress.
 struct Write {
   uv_write_t request;
   std::string bytes;
@@ -122,7 +122,7 @@ void Connection::writeAll(std::span<std::string_view> pieces) {
         return;
       piece.remove_prefix(static_cast<size_t>(size));
     }
-  // What waits in the queue has to go first.
+  // Bytes in the queue must be sent first.
   if (out_ && uv_stream_get_write_queue_size(out_) == 0) {
     std::vector<uv_buf_t> buffers;
     for (std::string_view piece : pieces)
@@ -131,7 +131,7 @@ void Connection::writeAll(std::span<std::string_view> pieces) {
     if (written > 0)
       removePrefix(pieces, static_cast<size_t>(written));
   }
-  // What cannot be sent now is copied: the pieces belong to the caller.
+  // The pieces belong to the caller, so what cannot be sent now is copied.
   std::string rest;
   for (std::string_view piece : pieces)
     rest += piece;
@@ -157,7 +157,7 @@ void Connection::send(const json &message) {
     std::string_view pieces[] = {header, text};
     return writeAll(pieces);
   }
-  // The bytes of a `rawJson`, which may be many, are written from where they are.
+  // The bytes of a `rawJson`, which may be many, are written without a copy.
   const auto &bytes = result->get_binary();
   sendAround(R"({"jsonrpc":"2.0","id":)" + dumped(message.at("id")) + R"(,"result":)",
              {reinterpret_cast<const char *>(bytes.data()), bytes.size()}, "}");

@@ -22,7 +22,7 @@ using json = nlohmann::json;
 class Connection {
 public:
   using OnBytes = Callback<std::string_view>;
-  /// `onEnd` is called when the client has gone.
+  /// `onEnd` is called when the client has disconnected.
   Connection(uv_loop_t *loop, OnBytes onBytes, Callback<> onEnd);
   ~Connection();
   Connection(const Connection &) = delete;
@@ -45,7 +45,7 @@ public:
 private:
   void startReading();
   void readFile();
-  /// Writes the pieces one after the other, and empties them.
+  /// Writes the pieces one after the other, and removes them from the list.
   void writeAll(std::span<std::string_view> pieces);
 
   uv_loop_t *loop_;

@@ -8,13 +8,13 @@ namespace ptl::lsp {
 
 /// `41.2 µs`
 std::string timeText(double us);
-/// `41.2 µs · cube-bound 87 %`, or nothing if no time is known. `~` stands before a time for lengths
-/// or data of which some are assumed.
+/// `41.2 µs · cube-bound 87 %`; empty if no time is known. `~` in front of a time says that some
+/// lengths or data are assumed.
 std::string costTitle(const ChipVerdict &verdict);
-/// The same in fewer words, with the main cause where the time is poor: `41.2 µs · cube 87 % · 20 of
+/// The same in fewer words, with the main cause if the time is poor: `41.2 µs · cube 87 % · 20 of
 /// 24 core groups idle`.
 std::string shortCostTitle(const ChipVerdict &verdict);
-/// `for R = 768, C = 2048 (assumed)`, or nothing if no time is known.
+/// `for R = 768, C = 2048 (assumed)`; empty if no time is known.
 std::string sizesTitle(const ChipVerdict &verdict);
 
 /// The end of the line on which something begins, where hints stand.

@@ -22,27 +22,27 @@ std::string entryAt(const ide::File &file, uint32_t offset) {
   const Tree &tree = *place.chunk->tree;
   std::string name;
   for (NodeId item : tree.children(tree.root())) {
-    // The last declaration that begins before the position is the one around it.
+    // The last declaration that begins before the position contains it.
     if (!isDeclaration(tree.kind(item)) || tree.span(item).begin > offset - place.begin)
       continue;
     NodeId child = tree.child(item, 0);
     name = child == kNoNode ? "" : std::string(tree.text(child));
   }
-  // Tests are named by a string, which is asked for without quotes.
+  // A test is named by a string, whose quotes are not part of the name.
   if (name.size() >= 2 && name.front() == '"')
     name = name.substr(1, name.size() - 2);
   return name;
 }
 
-/// The answer that the client gets now; it is also kept for later.
+/// Turns a result into the answer that the client gets now, and keeps it for later.
 static const PreviewAnswer &settle(Server &server, Preview &preview, const json &result) {
   ide::File &file = server.session.fileStill(preview.key.path);
   PreviewAnswer answer = previewAnswer(server.session, file, preview.key, result);
-  // The answer is kept to be shown when a later one fails.
+  // A good answer is kept to be shown when a later one fails.
   if (result.value("ok", false)) {
     preview.lastGood = answer;
   } else if (!preview.lastGood.isNone()) {
-    // The last good text stays visible, marked stale, with what is wrong now.
+    // The last good text stays visible, marked stale, together with the present errors.
     PreviewAnswer kept = preview.lastGood;
     kept.head["stale"] = true;
     kept.head["diagnostics"] = answer.head["diagnostics"];
@@ -69,7 +69,7 @@ static void askPreview(Server &server, const std::string &uri, const PreviewKey 
     if (answer.ok())
       return onAnswer(settle(server, preview, answer.result));
     std::string code = answer.error.value("code", "");
-    // Other failures belong to the request, not to the program.
+    // Other failures are those of the request, not of the program.
     if (code != "crash" && code != "timeout")
       return onAnswer.fail(asRequestError(answer.error));
     std::string message = answer.error.value("message", "");
@@ -114,14 +114,14 @@ void preview(Server &server, const json &params, const Reply &reply) {
   // The name of a preview has the extension of its language, which is in the table of stages, so
   // that table is needed first.
   auto ask = [&server, asked = key, reply] {
-    // The key is copied, since the function may run later.
+    // The key is copied because the function may run later.
     PreviewKey key = asked;
     key.stage = wholeStage(server.previews, server.session.settings, key.stage);
     askPreview(server, key.uri(extensionOf(server, key.stage)), key, "", answerWithPreview(reply));
   };
   if (!server.previews.stages.is_null())
     return ask();
-  // Without the table the preview is asked for all the same: it says what is wrong.
+  // Without the table the preview is requested all the same: its answer says what is wrong.
   auto onProblem = [ask, reply](const RequestError &) { guarded(ask, reply.onProblem()); };
   askStages(server, {ask, onProblem});
 }
@@ -131,7 +131,7 @@ void virtualDocument(Server &server, const json &params, const Reply &reply) {
   PreviewKey key = PreviewKey::ofUri(uri);
   ide::File &file = server.session.fileOfUri(Session::uri(key.path));
   Preview &known = server.previews.get(uri, key);
-  // The answer of the same version is given without asking again.
+  // An answer for the same version is given without another request.
   if (!known.answer.isNone() && known.answer.head.value("version", int64_t(-1)) == file.version)
     return reply.result(known.answer.raw());
   askPreview(server, uri, key, "", answerWithPreview(reply));
@@ -145,8 +145,8 @@ void textDocumentContent(Server &server, const json &params, const Reply &reply)
   askPreview(server, uri, PreviewKey::ofUri(uri), "", {onAnswer, reply.onProblem()});
 }
 
-/// Opens a preview that the client shows. It is computed again after edits, and the client is
-/// notified when it has changed.
+/// Notes that the client shows a preview: it is computed again after edits, and the client is
+/// notified if it has changed.
 void openPreview(Server &server, const json &params) {
   std::string uri = params.at("uri").get<std::string>();
   server.previews.get(uri, PreviewKey::ofUri(uri)).isOpen = true;
@@ -166,7 +166,7 @@ bool readsFile(const ide::File &file, const ide::File &other) {
 
 void previewsChanged(Server &server, const ide::File &file) {
   for (auto &[uri, preview] : server.previews.byUri) {
-    // Only previews that somebody looks at are made again.
+    // Only previews that somebody looks at are computed again.
     ide::File *source = preview.isOpen ? server.session.workspace.find(preview.key.path) : nullptr;
     if (!source || source->isMissing || !readsFile(*source, file))
       continue;
@@ -175,8 +175,8 @@ void previewsChanged(Server &server, const ide::File &file) {
       if (!answer.looksLike(before))
         server.notify("ptl/virtualDocumentChanged", {{"uri", uri}});
     };
-    // Nobody has asked: a preview that cannot be made stays as it is.
-    // A later refresh of the same preview replaces this one.
+    // Nobody has asked for it, so a preview that fails stays as it is. A later refresh of the same
+    // preview replaces this one.
     askPreview(server, uri, preview.key, "refresh " + uri, {onAnswer, [](const RequestError &) {}});
   }
 }

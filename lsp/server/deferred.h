@@ -20,7 +20,7 @@ bool readsFile(const ide::File &file, const ide::File &other);
 /// Answers a hover in an open file of IR.
 void irDocumentHover(Server &server, const std::string &uri, const json &params,
                      const Reply &reply);
-/// Computes the open previews of a file again, and those of files that import it.
+/// Recomputes the open previews of a file, and those of files that import it.
 void previewsChanged(Server &server, const ide::File &file);
 
 } // namespace ptl::lsp

@@ -5,8 +5,8 @@
 
 namespace ptl::lsp {
 
-/// All diagnostics of a file that are shown now, as a JSON array. Parts of it that are not checked yet
-/// are checked first.
+/// All present diagnostics of a file, as a JSON array. Parts that have not been checked are checked
+/// first.
 std::string diagnosticsOf(Session &session, ide::File &file);
 
 } // namespace ptl::lsp

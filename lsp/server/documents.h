@@ -1,11 +1,11 @@
-// Texts that change: what becomes of it that a file has another one.
+// Changes of texts, and their consequences.
 #pragma once
 
 #include "lsp/server/server.h"
 
 namespace ptl::lsp {
 
-/// A file in a folder that is watched was written, made or removed by another program.
+/// Handles that another program wrote, created or removed a file in a watched folder.
 void fileChanged(Server &server, const std::string &path);
 
 } // namespace ptl::lsp

@@ -1,5 +1,5 @@
-// Asks the worker (through feasibility_queue.h) whether kernels and programs fit the chips and what
-// they keep in which memory. The answers, called verdicts, are kept while the text is the same, and
+// Asks the worker (through feasibility_queue.h) whether kernels and programs fit the chips, and how
+// they use each memory. The answers, called verdicts, are cached while the text stays the same, and
 // shown in diagnostics, lenses and hovers.
 #pragma once
 
@@ -24,19 +24,19 @@ class Session;
 /// A part of a cost, with its place.
 struct PlacedCost {
   Span span; ///< in a chunk
-  json item; ///< as the worker says it
+  json item; ///< as in the worker's answer
 };
 
 /// A change that was tried, with the places of its edits.
 struct PlacedAdvice {
   Span span;
-  json item; ///< as the worker says it
+  json item; ///< as in the worker's answer
   std::vector<TextEdit> edits;
 };
 
 /// The answer for one kernel or program and one chip.
 struct ChipVerdict {
-  json result;         ///< the worker's last good answer; null: there is none
+  json result;         ///< the worker's last valid answer; null: there is none
   std::string problem; ///< there is no such chip
   /// The lines in `result` are relative to this line, the first of the declaration's chunk.
   uint32_t line = 0;
@@ -44,7 +44,7 @@ struct ChipVerdict {
   std::vector<Diagnostic> diagnostics;
   std::vector<PlacedCost> statements, hints, tried;
   std::vector<PlacedAdvice> advice;
-  /// The chunks that the verdict was made from, as far as it names them; the first has the
+  /// The chunks that the verdict depends on, as far as it names them; the first has the
   /// declaration.
   std::vector<std::weak_ptr<const ide::Chunk>> chunks;
 
@@ -68,9 +68,9 @@ struct ChipEntry {
 };
 std::vector<ChipEntry> chipEntries(const ide::Document &document);
 
-/// Whether a verdict is about the present text.
+/// Whether a verdict belongs to the present text.
 bool isFresh(Session &session, const std::string &path, const ChipVerdict &verdict);
-/// The tiles that are done in parts, from the ledger.
+/// The tiles that are executed in parts, from the ledger.
 json partsOf(const ChipVerdict &verdict);
 /// Null if no answer has arrived yet.
 const ChipVerdict *verdictOf(const Session &session, const std::string &path,
@@ -85,13 +85,13 @@ std::string verdictLens(Session &session, const std::string &path, const std::st
 /// The lengths that the verdicts of an entry are for, for a lens.
 std::string sizesLens(Session &session, const std::string &path, const std::string &entry);
 
-/// Hints at the ends of lines, one for each line whatever there is to say of it.
+/// Hints at the ends of lines: all hints of a line are merged into one.
 class LineHints {
 public:
-  /// What is said twice of a line is shown once. `tooltip` is Markdown.
+  /// Adds a hint; one that the line already has is shown once. `tooltip` is Markdown.
   void add(uint32_t offset, const std::string &target, const std::string &label,
            const std::string &tooltip);
-  /// As JSON without brackets.
+  /// The hints as JSON without brackets.
   std::string text(const Session &session, const ide::File &file) const;
 
 private:
@@ -102,9 +102,9 @@ private:
   std::map<uint32_t, Hint> hints_;
 };
 /// The text of a hover over a range, in Markdown: over the name of a kernel all memories, over
-/// other names the buffers made there. Empty if there is nothing to show.
+/// other names the buffers that are made there. Empty if there is nothing to show.
 std::string ledgerText(Session &session, const ide::File &file, ide::Range range);
-/// Adds hints within a range at tiles that are done in parts.
+/// Adds hints within a range at tiles that are executed in parts.
 void addPartHints(Session &session, const ide::File &file, ide::Range range, LineHints &hints);
 /// The range of the `let` or `var` that declares a name; otherwise the range itself.
 ide::Range statementOf(const ide::File &file, ide::Range range);

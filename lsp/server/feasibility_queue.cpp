@@ -12,10 +12,11 @@
 
 namespace ptl::lsp {
 
-/// The pause in ms after which declarations that were not edited themselves are asked about again.
+/// The pause in ms after the last edit before declarations that were not edited themselves are
+/// asked about again.
 static constexpr uint64_t kPause = 300;
 
-/// Sending a long text takes time that a keystroke should have.
+/// A long text takes longer to send, time that the next keystroke should not have to wait for.
 static uint64_t delayFor(const ide::File &file) {
   // These are 5 ms, and 1 ms for each 4 KiB up to 0.2 s.
   return 5 + std::min<uint64_t>(file.document.size() / 4096, 200);
@@ -37,7 +38,7 @@ void FeasibilityQueue::settingsChanged() {
 }
 
 void FeasibilityQueue::wakeIn(uint64_t milliseconds) {
-  // A timer that runs already finds these edits too.
+  // The timer that is running will find these edits as well.
   if (isWaiting_)
     return;
   isWaiting_ = true;
@@ -58,7 +59,7 @@ void FeasibilityQueue::add(std::deque<Task> &tasks, Task task) {
     tasks.push_back(std::move(task));
 }
 
-/// Finds what there is to ask about files that were edited.
+/// Finds the entries to ask about in files that were edited.
 void FeasibilityQueue::collect() {
   Session &session = server_.session;
   uint64_t now = uv_now(server_.loop());
@@ -66,7 +67,7 @@ void FeasibilityQueue::collect() {
     const ide::File *file = session.workspace.find(edit->first);
     // The last edit is so recent that the next keystroke may follow at once.
     if (uint64_t delay = file ? delayFor(*file) : 0; now < edit->second + delay) {
-      // The timer comes back for this file.
+      // The timer is set again for this file.
       wakeIn(edit->second + delay - now);
       ++edit;
       continue;
@@ -81,7 +82,7 @@ void FeasibilityQueue::collect() {
               continue;
             const ChipVerdict *verdict = verdictOf(session, reader->path(), entry.name, target);
             bool isKnown = verdict && isFresh(session, reader->path(), *verdict);
-            // What the last verdict showed is asked for again, so that it does not vanish.
+            // If the last verdict showed help, it is asked for again, so that it does not vanish.
             bool hadHelps = isKnown && verdict->result.contains("overflow");
             bool hadHints = isKnown && !verdict->result.contains("overflow");
             // An entry with a verdict about the present text is asked about again without haste,
@@ -120,7 +121,7 @@ void FeasibilityQueue::pump() {
   ask(std::move(task));
 }
 
-/// The preview's values that name one declaration. The others need not fit every declaration.
+/// The bindings of previews that name one declaration. The others need not fit every declaration.
 static json ownBindings(const json &bindings) {
   json own = json::object();
   for (const auto &[name, value] : bindings.items())
@@ -130,7 +131,7 @@ static json ownBindings(const json &bindings) {
   return own;
 }
 
-/// Goes on with the next task without having asked anything.
+/// Continues with the next task without a request.
 void FeasibilityQueue::skip() {
   isAskingDue_ = false;
   pump();
@@ -169,7 +170,7 @@ void FeasibilityQueue::ask(Task task) {
                    entry = *entry](const WorkerAnswer &answer) {
     isAsking_ = isAskingDue_ = false;
     std::string code = answer.ok() ? "" : answer.error.value("code", "");
-    // The server ends, and so must the series of requests.
+    // The server is ending, and so must the series of requests.
     if (code == "ended")
       return;
     if (answer.ok())
@@ -181,7 +182,7 @@ void FeasibilityQueue::ask(Task task) {
                      request.whole());
     pump();
   };
-  // An answer that cannot be read is none; the next is asked for.
+  // An answer that cannot be read counts as none; the next task follows.
   auto onProblem = [this](const RequestError &problem) {
     reportProblem(problem);
     pump();
@@ -190,7 +191,8 @@ void FeasibilityQueue::ask(Task task) {
                      {onAnswer, onProblem});
 }
 
-/// Asks again what gave way to something else, unless there is newer to ask about the same.
+/// Queues a task again that gave way to another request, unless a newer task for the same entry is
+/// queued.
 void FeasibilityQueue::later(const Task &task) {
   auto same = [&](const Task &each) { return each.isSame(task); };
   if (std::none_of(due_.begin(), due_.end(), same) &&
@@ -208,7 +210,7 @@ static json dominantOf(const ChipVerdict &verdict) {
   return shown;
 }
 
-/// Why there is no verdict, in a word for a lens.
+/// Why there is no verdict, in a few words for a lens.
 static std::string problemOf(const json &result) {
   const json diagnostics = result.value("diagnostics", json::array());
   std::string code = diagnostics.empty() ? "" : diagnostics[0].value("code", "");
@@ -218,7 +220,7 @@ static std::string problemOf(const json &result) {
 }
 
 namespace {
-/// What clients show of a verdict, to see whether that has changed.
+/// What clients show of a verdict, to find out whether it has changed.
 struct Shown {
   std::vector<Diagnostic> diagnostics; ///< none where they are of another text
   std::vector<std::string> advice;
@@ -246,7 +248,7 @@ struct Shown {
 };
 } // namespace
 
-/// Asks next, without haste, for what nobody reads while typing.
+/// Queues the next request for what nobody reads while typing: helps, then hints, then advice.
 void FeasibilityQueue::askForMore(const Task &task, const ChipVerdict &verdict) {
   if (!task.helps && (verdict.result.contains("overflow") || !partsOf(verdict).empty()))
     add(later_, {task.path, task.entry, task.target, true, false});
@@ -349,8 +351,8 @@ json targets(Session &session, const json &) {
           {"chosen", session.settings.targets}};
 }
 
-/// The lengths that an entry can be looked at for: those of the calls in its file. What has been
-/// chosen comes first.
+/// The lengths for which an entry can be examined: those of the calls in its file. Chosen lengths
+/// come first.
 void sizes(Server &server, const json &params, const Reply &reply) {
   Session &session = server.session;
   ide::File &file = session.file(params);

@@ -1,4 +1,4 @@
-// Verdicts in a few words, and the pieces of such texts.
+// Short texts about verdicts.
 #pragma once
 
 #include "lsp/server/feasibility.h"
@@ -7,7 +7,7 @@
 
 namespace ptl::lsp {
 
-/// A memory, with the most bytes of it that are used at a time.
+/// A memory with its peak use in bytes.
 struct SpaceUse {
   std::string place;
   int64_t peak = 0, usable = 0;
@@ -17,7 +17,7 @@ struct SpaceUse {
 std::string kibText(int64_t bytes);
 /// `vec 96/184 KiB`
 std::string useText(const SpaceUse &use);
-/// A verdict in a few words, without the name of the chip.
+/// A verdict as a short text, without the name of the chip.
 std::string summaryOf(const ChipVerdict &verdict);
 
 } // namespace ptl::lsp

@@ -1,5 +1,5 @@
-// A diagnostic as JSON text, made once for a text and a check, and what is asked of it while somebody
-// types (typing.h). Files have many that no key changes.
+// A diagnostic as JSON text, computed once per text and check, with the properties that typing.h
+// needs. Files have many that a keystroke does not change.
 #pragma once
 
 #include "lsp/server/placed_text.h"
@@ -12,7 +12,7 @@
 
 namespace ptl::lsp {
 
-/// A diagnostic as a client gets it. Its lines count from a line that moves with the text.
+/// A diagnostic in the client's form. Its lines are relative to a line that moves with the text.
 struct Finding {
   PlacedText text;   ///< an object
   uint32_t line = 0; ///< where it begins
@@ -21,7 +21,7 @@ struct Finding {
   size_t hash = 0; ///< of code and message
 };
 
-/// A finding and the line of the document from which its lines count.
+/// A finding and the line of the document to which its lines are relative.
 struct PlacedFinding {
   std::shared_ptr<const Finding> finding;
   uint32_t origin = 0;
@@ -32,15 +32,15 @@ struct PlacedFinding {
   const std::string &text() const { return finding->text.at(origin); }
 };
 
-/// What a finding says.
+/// The contents of a finding.
 struct FindingParts {
   int severity = 1;
   std::string code, message;
-  std::string page = {};   ///< a URI with what the code means; empty: there is none to show
-  bool isUnneeded = false; ///< editors may show the text at its place paler
+  std::string page = {};   ///< a URI that explains the code; empty: there is none to show
+  bool isUnneeded = false; ///< editors may fade the text at its place
   std::vector<std::pair<ide::Location, std::string>> related = {};
 };
-/// A finding at a range of a file whose lines count from `origin`.
+/// A finding at a range of a file whose lines are relative to `origin`.
 PlacedFinding findingAt(const Session &session, const ide::File &file, ide::Range range,
                         FindingParts parts, uint32_t origin = 0);
 

@@ -15,12 +15,12 @@ namespace ptl::lsp {
 
 using json = nlohmann::json;
 
-/// The messages that wait, in order; a batch is its messages, one after the other. Cancellations do
-/// not wait, since what they are about may be ahead of them in the queue.
+/// The waiting messages, in order; the messages of a batch follow each other. Cancellations are not
+/// queued, because the request may be ahead of them in the queue.
 class Inbox {
 public:
-  /// `refuse` is told of what is no message. `cancel` gets the ids of requests that are to be
-  /// cancelled and do not wait any more.
+  /// `refuse` is called for input that is not a message. `cancel` gets the ids of requests to
+  /// cancel that are no longer in the queue.
   Inbox(Callback<const RequestError &> refuse, Callback<const json &> cancel)
       : refuse_(std::move(refuse)), cancel_(std::move(cancel)) {}
 
@@ -28,7 +28,8 @@ public:
   bool empty() const { return queue_.empty(); }
   /// The next message, which is an object.
   json take();
-  /// Whether a request was cancelled while it waited; its next asker may have the same id.
+  /// Whether a request was cancelled while it waited. The id is forgotten, since a later request
+  /// may use it again.
   bool takeCancelled(const json &id) { return cancelled_.erase(id.dump()) > 0; }
 
 private:

@@ -1,4 +1,4 @@
-// The machine files that `ptl.machines` names: read when the setting changes and when they do.
+// The machine files that `ptl.machines` names: they are read when the setting or a file changes.
 #pragma once
 
 #include "lsp/server/server.h"
@@ -9,7 +9,7 @@ namespace ptl::lsp {
 bool isMachineFile(const Session &session, const std::string &path);
 /// Reads them into `options`, and tells the user about files that are not valid.
 void readMachines(Server &server, CheckOptions &options);
-/// One of them has changed.
+/// Handles that one of them has changed.
 void machineFilesChanged(Server &server);
 
 } // namespace ptl::lsp

@@ -1,4 +1,5 @@
-// How long movements between parts take on the machines of the settings that have levels above the chip.
+// The times of movements between parts, on the machines of the settings that have levels above the
+// chip.
 #pragma once
 
 #include "lsp/ide/placed_movements.h"
@@ -6,11 +7,12 @@
 
 namespace ptl::lsp {
 
-/// `cloudmatrix384: 12.3 µs for B = 4096 (assumed)`, for each such machine, joined; empty if there is none,
-/// or the movement has too many messages to be timed between two keys. In a loop it is one of many.
+/// `cloudmatrix384: 12.3 µs for B = 4096 (assumed)` for each such machine, joined. Empty if there
+/// is none, or if the movement has too many messages to be simulated between two keystrokes. In a
+/// loop it is the time of one execution.
 std::string movementTimes(const Session &session, const ide::PlacedMovement &movement);
 
-/// The same of the movement whose call is at a range.
+/// The same for the movement whose call is at a range.
 std::string movementTimesAt(Session &session, ide::File &file, ide::Range range);
 
 } // namespace ptl::lsp

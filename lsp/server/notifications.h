@@ -5,8 +5,7 @@
 
 namespace ptl::lsp {
 
-/// Handles one notification, to which there is no answer: what is thrown is logged unless it is the
-/// client's fault.
+/// Handles one notification, which has no answer: errors are logged unless they are the client's.
 using NotificationHandler = void (*)(Server &server, const json &params);
 
 #define METHOD(NAME, HANDLER) void HANDLER(Server &server, const json &params);

@@ -19,11 +19,11 @@ struct PlacedText {
   std::string text;
   struct Hole {
     uint32_t at;   ///< in `text`: the number goes before it
-    uint32_t line; ///< from the line that the text is placed at, the first of a chunk
+    uint32_t line; ///< relative to the line at which the text is placed, the first of a chunk
   };
   std::vector<Hole> holes;
 
-  /// The whole text if the first line of the chunk is `line`.
+  /// The whole text, given that the chunk's first line is `line`.
   const std::string &at(uint32_t line) const;
   /// The bytes of `text` from `begin` to `end`, with their line numbers.
   std::string part(size_t begin, size_t end, uint32_t line) const;

@@ -17,7 +17,7 @@ struct PreviewKey {
   std::string path;  ///< of the source
   std::string entry; ///< name of the declaration
   std::string stage;
-  json bindings = json::object(); ///< beside those of the settings
+  json bindings = json::object(); ///< in addition to those of the settings
 
   /// `ptl-ir:/FILE.ENTRY.STAGE.EXT?…`; the extension is that of the stage, with its dot.
   std::string uri(const std::string &extension) const;
@@ -26,13 +26,14 @@ struct PreviewKey {
 };
 
 /// An answer of `ptl/preview`. A preview has thousands of lines, so the part that depends on its
-/// text is written once and shared.
+/// text is serialised once and shared.
 struct PreviewAnswer {
   struct Body {
     std::string text;
-    std::vector<std::pair<uint32_t, uint32_t>> map; ///< lines, and the index of what they came from
-    std::vector<std::string> sources;               ///< `[{uri, range}]`, as text
-    std::string members;                            ///< `"text":…,"map":…,"folds":…`
+    /// lines, and the index of their origin in `sources`
+    std::vector<std::pair<uint32_t, uint32_t>> map;
+    std::vector<std::string> sources; ///< `[{uri, range}]`, as text
+    std::string members;              ///< `"text":…,"map":…,"folds":…`
 
     const std::string *sourcesOf(uint32_t line) const;
   };
@@ -48,24 +49,24 @@ struct PreviewAnswer {
 /// A preview with its answers, of which the last one with a text is kept.
 struct Preview {
   PreviewKey key;
-  std::string uri; ///< as the client writes it
+  std::string uri; ///< as the client spells it
   PreviewAnswer answer;
   PreviewAnswer lastGood; ///< the last answer with a text
   bool isOpen = false;
 };
 
-/// The previews that clients have asked for, by their URI. They are few, since old ones that are
-/// not open are dropped.
+/// The previews that clients have requested, by their URI. Their number is small, since old ones
+/// that are not open are dropped.
 struct Previews {
   std::map<std::string, Preview> byUri;
-  json stages;             ///< of the worker, once known; those of chips without one
-  std::string usualTarget; ///< the chip of stages that name none
+  json stages;             ///< from the worker, without a chip; null until known
+  std::string usualTarget; ///< the chip of stages that do not name one
   Preview &get(const std::string &uri, const PreviewKey &key);
 };
 
 /// The stages for the chips of the settings, as `ptl/stages` lists them.
 json stagesFor(const Previews &previews, const Settings &settings);
-/// The stage together with its chip: `block` means that of the first chip of the settings.
+/// The stage including its chip: `block` means that of the first chip in the settings.
 std::string wholeStage(const Previews &previews, const Settings &settings,
                        const std::string &stage);
 

@@ -1,4 +1,4 @@
-// Reports to the client what the worker does when it takes long (work-done progress).
+// Reports long work of the worker to the client (work-done progress).
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,12 +10,12 @@ namespace ptl::lsp {
 
 class Server;
 
-/// The server needs only one, since the worker does one thing at a time.
+/// The server needs only one, since the worker handles one request at a time.
 class Progress {
 public:
   explicit Progress(Server &server);
 
-  /// The worker begins a request, is in a step of it, or has ended it.
+  /// To be called when the worker begins a request, begins a step of it, or has ended it.
   void begin(const std::string &title);
   void step(const std::string &name);
   void end();

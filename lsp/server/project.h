@@ -1,4 +1,4 @@
-// Finds and reads the `.ptl` files in the folders of the workspace, beside the loop.
+// Finds and reads the `.ptl` files in the folders of the workspace, in the background.
 #pragma once
 
 #include "lsp/server/background.h"
@@ -18,13 +18,11 @@ public:
   Callback<> onWork;
 
   /// Lists the folders, and calls `then` when all files there are known to the workspace. Callers
-  /// that come while it is listing share the result. `Session::workspaceFiles` does not list
-  /// folders meanwhile.
+  /// during a listing share its result. Meanwhile `Session::workspaceFiles` does not list folders.
   void whenKnown(Callback<> then);
   /// Reads files that have changed on disk; `then` is called when the workspace knows their texts.
   void changed(std::vector<std::string> paths, Callback<> then);
-  /// Adopts one file that was read, or continues one caller that waits; false when there is
-  /// neither.
+  /// Adds one file that was read, or continues one waiting caller; false if there is neither.
   bool step();
   /// Waits until nothing is left to do.
   void finish();
@@ -41,10 +39,10 @@ private:
   Session &session_;
   Background lane_;
   bool isLooking_ = false;
-  std::vector<Callback<>> next_;   ///< who waits for what is being looked for
-  std::vector<std::string> paths_; ///< that were found last
-  std::deque<std::pair<std::string, std::string>> texts_; ///< to be taken in
-  std::deque<Callback<>> ready_;                          ///< who waits for these texts
+  std::vector<Callback<>> next_;   ///< callers that wait for the present listing
+  std::vector<std::string> paths_; ///< result of the last listing
+  std::deque<std::pair<std::string, std::string>> texts_; ///< files to be added
+  std::deque<Callback<>> ready_;                          ///< callers that wait for these texts
 };
 
 /// The `.ptl` files in folders and below, by normal path, at most some thousands of entries deep.

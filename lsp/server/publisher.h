@@ -1,5 +1,5 @@
-// Sends the diagnostics of open files, between messages: a file is checked piece by piece, so that a
-// message never waits for the check of a whole file.
+// Sends the diagnostics of open files, between messages: a file is checked piece by piece, so that
+// a message never waits for the check of a whole file.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,23 @@ namespace ptl::lsp {
 
 class Server;
 
-/// The files whose diagnostics the client does not have. A client that asks for diagnostics itself
-/// is sent none, but its files are checked all the same.
+/// The files whose present diagnostics the client lacks. A client that pulls diagnostics is sent
+/// none, but its files are checked in advance all the same.
 class Publisher {
 public:
   explicit Publisher(Server &server) : server_(server) {}
 
-  /// A file may have other diagnostics than the client has.
+  /// Records that the diagnostics of a file may have changed.
   void due(const std::string &path);
-  /// The same of a file whose text has not changed, so that a client which asks has to be told.
+  /// The same for a file whose text has not changed, so that a client that pulls diagnostics must
+  /// be notified.
   void changed(const std::string &path);
-  /// Texts or settings have changed in a way that concerns all answers about open files.
+  /// Records a change of texts or settings that affects all answers about open files.
   void allChanged();
-  /// A file was closed: the client shows no diagnostics of it any more.
+  /// Records that a file was closed: the client's diagnostics of it are cleared.
   void closed(const std::string &path);
-  /// Somebody types. What is kept back meanwhile (`Typing`) is said after a pause.
+  /// Records that the user is typing. Findings that are held back meanwhile (`Typing`) are sent
+  /// after a pause.
   void typed();
 
   /// Does the next piece of work; false when there is none.
@@ -43,9 +45,9 @@ private:
 
   Server &server_;
   std::set<std::string> due_;
-  std::set<std::string> published_; ///< files that the client knows diagnostics of
+  std::set<std::string> published_; ///< files for which the client has diagnostics
   bool refreshes_ = false;          ///< when nothing is due any more
-  bool isRestDue_ = false;          ///< a timer waits for a pause in the typing
+  bool isRestDue_ = false;          ///< a timer waits for a pause in typing
   uint64_t typedAt_ = 0;            ///< in ms of the loop
 };
 

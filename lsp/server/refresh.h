@@ -1,5 +1,5 @@
-// What the client is asked to ask for again, if it can: answers that it shows and that have changed
-// although the text has not.
+// Asks the client, if it supports that, to request answers again that it shows and that have
+// changed although the text has not.
 #pragma once
 
 namespace ptl::lsp {

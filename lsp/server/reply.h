@@ -10,7 +10,7 @@
 
 namespace ptl::lsp {
 
-/// The requests that are being answered, by their ids as text: what to do when they are cancelled.
+/// The requests in progress, by their ids as text, with the action on cancellation.
 using OpenRequests = std::map<std::string, Callback<>>;
 
 /// Completes a request once, with `result(...)` or `error(...)`; later calls do nothing. Copies
@@ -21,13 +21,13 @@ public:
   Reply(const std::shared_ptr<OpenRequests> &open, Connection &connection, json id);
   void result(json value) const;
   void error(const RequestError &error) const;
-  /// False when it was answered, or cancelled.
+  /// False if it has been answered or cancelled.
   bool isOpen() const;
   /// `action` is called when the client cancels the request.
   void onCancel(std::function<void()> action) const;
   /// Answers with what `answer` returns or throws.
   void with(const std::function<json()> &answer) const;
-  /// Reports errors of code that has to answer this request to the client.
+  /// Reports errors of code that must answer this request to the client.
   OnProblem onProblem() const {
     return [reply = *this](const RequestError &problem) { reply.error(problem); };
   }
@@ -37,7 +37,7 @@ private:
   std::shared_ptr<Owed> owed_;
 };
 
-/// An answer that is an error.
+/// An error response.
 json errorMessage(const json &id, const RequestError &error);
 
 } // namespace ptl::lsp

@@ -1,12 +1,12 @@
-// An answer that is an error.
+// An error response of the protocol.
 #pragma once
 
 #include <string>
 
 namespace ptl::lsp {
 
-/// Thrown by handlers and by what reads the worker's replies, caught where the loop enters them
-/// (callback.h); never leaves `lsp/server`.
+/// Thrown by handlers and by code that reads the worker's replies; caught where the loop enters
+/// them (callback.h). It never leaves `lsp/server`.
 struct RequestError {
   int code;
   std::string message;

@@ -81,20 +81,20 @@ Server::Server(uv_loop_t *loop, CheckOptions options)
       reportProblem};
 }
 
-/// Replies that are dropped from now on send no answer.
+/// Replies that are dropped from now on are not answered.
 Server::~Server() { open_.reset(); }
 
 void Server::wake() {
-  // An idle handle runs its callback whenever the loop has nothing to read, until nothing is left.
+  // An idle handle calls back whenever the loop has nothing to read, until it is stopped.
   uv_idle_start(&idle_, Entry([](uv_idle_t *idle) {
     if (!static_cast<Server *>(idle->data)->step())
       uv_idle_stop(idle);
   }));
 }
 
-/// The worker begins a request, is in a step of it, or has ended it.
+/// Reports that the worker begins a request, enters a step of it, or has ended it.
 void Server::onStep(const std::string &method, const std::string &step) {
-  // No request of the client waits for it, so its progress is not reported.
+  // No request of the client waits for this one, so its progress is not reported.
   if (method == "feasibility")
     return;
   if (method.empty())
@@ -107,14 +107,15 @@ void Server::onStep(const std::string &method, const std::string &step) {
 
 void Server::onBytes(std::string_view bytes) {
   inbox_.feed(bytes);
-  // Everything that is here is answered before the loop looks for more.
+  // All complete messages are handled before the loop reads more.
   while (!isStopped_ && !inbox_.empty())
     step();
   wake();
 }
 
 void Server::onEnd() {
-  // Requests that came before the client went are still answered, because it may only have closed
+  // Requests that arrived before the end are still answered, because the client may only have
+  // closed
   // its side of the connection.
   while (!isStopped_ && !inbox_.empty())
     step();
@@ -132,8 +133,8 @@ void Server::stop() {
   uv_stop(loop_);
 }
 
-/// One message, or one piece of the work that waits; false when there is nothing to do. What fails
-/// is done with, and the next comes.
+/// Handles one message, or does one piece of waiting work. False if there is nothing to do. A step
+/// that fails counts as done.
 bool Server::step() {
   bool isMore = true;
   guarded([&] { isMore = takeStep(); });
@@ -147,17 +148,18 @@ bool Server::takeStep() {
     handle(inbox_.take());
     return true;
   }
-  // Work that a request waits for goes before work that no request waits for.
+  // Work that a request waits for comes before work that no request waits for.
   return project.step() || publisher.step();
 }
 
 // ---- Messages -----------------------------------------------------------------------------------
 
-/// Cancels a request that is being answered.
+/// Cancels a request that has not been answered yet.
 void Server::cancel(const json &id) {
   auto open = open_->find(id.dump());
   if (open == open_->end())
     return;
+  // The reply may remove the entry, so its callback is taken out first.
   Callback<> onCancel = std::move(open->second);
   replyTo(id).error({kRequestCancelled, "cancelled"});
   onCancel();
@@ -176,9 +178,9 @@ void Server::handle(const json &message) {
   }
   std::string name = method->get<std::string>();
   if (message.contains("id")) {
-    // Whoever handles it may drop its copy when it throws.
+    // The handler may drop its copy of the reply when it throws.
     Reply reply = replyTo(id);
-    // A request that nobody answers at once can be cancelled from here on.
+    // From here on a request that is not answered at once can be cancelled.
     open_->try_emplace(id.dump());
     try {
       return handleRequest(reply, id, name, params);
@@ -191,7 +193,7 @@ void Server::handle(const json &message) {
   } catch (...) {
     RequestError problem = problemOfParams();
     if (problem.code == kInternalError)
-      reportProblem(problem); // other problems are the client's
+      reportProblem(problem); // all others are the client's
   }
 }
 
@@ -205,7 +207,7 @@ void Server::handleAnswer(const json &id, const json &message) {
   onAnswer(message.value("result", json()));
 }
 
-/// The answer of a request that has nothing to say.
+/// The answer to a request about a document that has nothing of the kind.
 static json nothingOf(const std::string &method) {
   if (method == "textDocument/diagnostic")
     return {{"kind", "full"}, {"items", json::array()}};

@@ -1,10 +1,11 @@
-// The language server: the life of a session, the queue of messages, and the work between messages.
+// The language server: the life cycle of a session, the queue of messages, and the work between
+// messages.
 //
 // One thread owns the workspace and answers in order. An answer takes well under a millisecond,
-// because an edit checks one declaration and answers are assembled from what is cached by
-// declaration. Longer work is cut into such steps, which are done while no message waits, or runs
-// on another thread with a copy of what it reads (background.h). Requests that need IR are sent to
-// the worker process (worker_client.h) and answered when it replies.
+// because an edit checks one declaration and answers are assembled from parts that are cached per
+// declaration. Longer work is split into such steps, which run while no message waits, or runs on
+// another thread with a copy of its input (background.h). Requests that need IR are sent to the
+// worker process (worker_client.h) and answered when it replies.
 #pragma once
 
 #include "lsp/server/background.h"
@@ -27,11 +28,11 @@
 
 namespace ptl::lsp {
 
-/// Answers a request later.
+/// Handles a request that is answered later.
 using DeferredHandler = void (*)(Server &server, const json &params, const Reply &reply);
 
-/// What handlers read and change, each part with a header of its own, and the order in which all of
-/// it gets its turn.
+/// The state that handlers read and change, each part with a header of its own, and the order in
+/// which the parts get their turns.
 class Server {
 public:
   Server(uv_loop_t *loop, CheckOptions options);
@@ -55,7 +56,7 @@ public:
   void notify(std::string_view method, json params);
   /// Sends a request to the client; `onAnswer` gets the result, null after an error.
   void request(std::string_view method, json params, Callback<const json &> onAnswer = {});
-  /// There is something to do when no message waits.
+  /// Schedules the work that is done when no message waits.
   void wake();
 
 private:

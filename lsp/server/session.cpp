@@ -32,7 +32,7 @@ static std::string percentDecoded(std::string_view text) {
 }
 
 std::string Session::uri(const std::string &path) {
-  // Files that no disk has (`untitled:…`) are known by their URI.
+  // Files that are on no disk (`untitled:…`) are identified by their URI.
   if (!path.starts_with('/'))
     return path;
   constexpr std::string_view plain = "/-_.~";
@@ -55,7 +55,7 @@ std::string Session::pathOfUri(std::string_view uri) {
   if (!uri.starts_with(scheme))
     return std::string(uri);
   uri.remove_prefix(scheme.size());
-  // An authority (`localhost`) names this machine.
+  // An authority (`localhost`) means this machine.
   size_t slash = uri.find('/');
   return percentDecoded(slash == uri.npos ? uri : uri.substr(slash));
 }
@@ -91,7 +91,8 @@ ide::File &Session::file(const json &params) {
   return fileOfUri(params.at("textDocument").at("uri").get<std::string>());
 }
 
-/// Bytes of the first `units` units of a line; positions behind its end mean its end.
+/// The number of bytes of the first `units` units of a line; a position behind the end of the line
+/// means the end.
 static uint32_t bytesOf(std::string_view line, uint32_t units, Encoding encoding) {
   if (encoding == Encoding::Utf8)
     return std::min<uint32_t>(units, static_cast<uint32_t>(line.size()));
@@ -99,6 +100,7 @@ static uint32_t bytesOf(std::string_view line, uint32_t units, Encoding encoding
   while (units > 0 && byte < line.size()) {
     CodePoint c = decodeUtf8(line, byte);
     uint32_t size = encoding == Encoding::Utf16 && c.value > 0xFFFF ? 2 : 1;
+    // A position between the halves of a surrogate pair means the character's beginning.
     if (units < size)
       break;
     units -= size;
@@ -183,6 +185,7 @@ json Session::workspaceEdit(const std::vector<std::pair<ide::Location, std::stri
       edit["changes"][uri(file->path())] = std::move(list);
       continue;
     }
+    // Clients that check versions refuse an edit of a text that has changed meanwhile.
     json version = file->isOpen ? json(file->version) : json(nullptr);
     edit["documentChanges"].push_back(
         {{"textDocument", {{"uri", uri(file->path())}, {"version", version}}},
@@ -204,7 +207,7 @@ std::string asMarkdown(std::string_view text) {
   return markdown;
 }
 
-/// Without fences, emphasis, escapes and code marks.
+/// The text without fences, emphasis, escapes and code marks.
 static std::string plainText(std::string_view markdown) {
   std::string plain;
   bool isFence = false;

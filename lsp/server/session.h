@@ -1,5 +1,5 @@
-// What the handlers of requests share: the workspace, the client's abilities and settings, and the
-// conversion between the protocol's JSON and the engine's bytes.
+// The state that handlers of requests share: the workspace, the client's capabilities and settings,
+// and the conversion between the protocol's JSON and the engine's byte offsets.
 #pragma once
 
 #include "lsp/ide/workspace.h"
@@ -23,11 +23,11 @@ using json = nlohmann::json;
 /// How a client counts the characters of a line.
 enum class Encoding : uint8_t { Utf8, Utf16, Utf32 };
 
-/// Offsets and ranges of a document as the protocol's.
+/// Offsets and ranges of a document in the protocol's form.
 json positionIn(const ide::Document &document, uint32_t offset, Encoding encoding);
 json rangeIn(const ide::Document &document, ide::Range range, Encoding encoding);
 
-/// The client's abilities on which answers depend.
+/// The client's capabilities on which answers depend.
 struct ClientAbilities {
   Encoding encoding = Encoding::Utf16;
   bool pullsDiagnostics = false;
@@ -36,22 +36,22 @@ struct ClientAbilities {
   bool snippets = false;       ///< in completions
   bool versionedEdits = false; ///< `documentChanges`
   bool codeActionLiterals = false;
-  bool resolvesActions = false; ///< asks for the edits of a code action when it is chosen
-  bool disabledActions = false; ///< shows why one cannot be done
+  bool resolvesActions = false; ///< requests the edits of a code action when it is chosen
+  bool disabledActions = false; ///< shows why an action is disabled
   bool relatedInformation = false;
   bool codeDescription = false;
   bool diagnosticTags = false;
   bool hierarchicalSymbols = false;
-  bool definitionLinks = false; ///< from a range to a declaration, not only to a place
+  bool definitionLinks = false; ///< with the range of a whole declaration, not only a place
   bool labelDetails = false;
   bool workDoneProgress = false;
   bool configuration = false;
   bool dynamicWatching = false;
   bool refreshesHints = false;
-  bool resolvesHintLocations = false; ///< asks where a hint leads when it is looked at
+  bool resolvesHintLocations = false; ///< requests the target of a hint when the mouse is over it
   bool refreshesLenses = false;
   bool refreshesTokens = false;
-  bool asksHoverIr = false; ///< `ptl/hoverIr`, beside the hover itself
+  bool asksHoverIr = false; ///< requests `ptl/hoverIr` in addition to the hover itself
 };
 
 /// The settings `ptl.…` of the client's configuration, with their defaults.
@@ -60,16 +60,16 @@ struct Settings {
   bool parameterHints = true;
   bool capacityHints = true;
   bool costHints = true;
-  bool advice = true;            ///< changes that make kernels faster are searched for
-  bool adviceDiagnostics = true; ///< and shown as diagnostics
+  bool advice = true;            ///< search for changes that make kernels faster
+  bool adviceDiagnostics = true; ///< and show them as diagnostics
   bool lenses = true;
   bool referenceLenses = true;
-  std::string lensCommands = "client"; ///< or "server": who carries out what a lens names
-  std::string previewStage = "tile";   ///< shown in hovers and by lenses
+  std::string lensCommands = "client"; ///< or "server": who executes the commands of lenses
+  std::string previewStage = "tile";   ///< for hovers and lenses
   bool hoverIr = true;
-  bool errorsWhileTyping = false;   ///< errors of what is being typed are shown at once
+  bool errorsWhileTyping = false;   ///< show errors in text that is being typed at once
   json bindings = json::object();   ///< values of dimensions and element types for previews
-  std::vector<std::string> targets; ///< chips that kernels are to run on; `cpu`: this processor
+  std::vector<std::string> targets; ///< chips that kernels must support; `cpu`: this processor
   /// The targets without this processor.
   std::vector<std::string> chips() const {
     std::vector<std::string> result;
@@ -77,11 +77,11 @@ struct Settings {
                  [](const std::string &target) { return target != "cpu"; });
     return result;
   }
-  std::vector<std::string> machines; ///< paths of own machine files
-  json sizes = json::object();       ///< lengths that costs are told for
+  std::vector<std::string> machines; ///< paths of the user's machine files
+  json sizes = json::object();       ///< lengths for which costs are estimated
 };
 
-/// What an expression became, as Markdown, from the worker.
+/// The IR of an expression, as Markdown, from the worker.
 struct KnownIr {
   std::string path;
   ide::Range range;
@@ -89,7 +89,7 @@ struct KnownIr {
   std::string text;
 };
 
-/// A declaration on which the compiler's process failed.
+/// A declaration on which the compiler's process crashed.
 struct CompilerFailure {
   std::string path, entry, message;
 };
@@ -100,25 +100,26 @@ public:
   ClientAbilities client;
   Settings settings;
   std::vector<std::string> folders = {}; ///< of the workspace
-  /// The files in the folders, while a request is answered for which they were listed.
+  /// The files in the folders, set while a request is answered for which they were listed.
   std::optional<std::vector<std::string>> projectFiles = {};
   std::vector<CompilerFailure> failures = {};
   Verdicts verdicts = {}; ///< of chips
   Typing typing = {};
   uint64_t edition = 0;              ///< counts changes of texts and settings
-  std::vector<KnownIr> knownIr = {}; ///< for hovers; the oldest first
+  std::vector<KnownIr> knownIr = {}; ///< for hovers; oldest first
   TokenState tokens = {};
 
   /// The paths of all `.ptl` files: those in the workspace's folders and those that are open.
   std::vector<std::string> workspaceFiles() const;
 
-  // ---- From the protocol. All throw `RequestError` if something is no file, no position … -------
+  // ---- From the protocol. All throw `RequestError` if the input is not a file, a position …
+  // ------
 
   /// The file of `params.textDocument.uri`.
   ide::File &file(const json &params);
   ide::File &fileOfUri(const std::string &uri);
-  /// The file of a request that was answered elsewhere meanwhile. If it was closed or deleted
-  /// since, that is no fault of the request, and the error is `ContentModified`.
+  /// The file of a request that was answered asynchronously. If it has been closed or deleted
+  /// since, that is not the client's error, and the response is `ContentModified`.
   ide::File &fileStill(const std::string &path);
   uint32_t offset(const ide::File &file, const json &position) const;
   ide::Range range(const ide::File &file, const json &range) const;
@@ -130,21 +131,21 @@ public:
   json position(const ide::File &file, uint32_t offset) const;
   json range(const ide::File &file, ide::Range range) const;
   json location(const ide::Location &location) const;
-  /// Characters of the client's encoding in a piece of one line.
+  /// The number of characters, in the client's encoding, in a piece of one line.
   uint32_t length(std::string_view text) const;
   static std::string uri(const std::string &path);
   static std::string pathOfUri(std::string_view uri);
   /// Edits by file, as a `WorkspaceEdit`.
   json workspaceEdit(const std::vector<std::pair<ide::Location, std::string>> &edits) const;
-  /// Markdown where the client shows it, otherwise the same text without its marks.
+  /// Markdown if the client supports it, otherwise the same text without markup.
   json markup(const std::string &markdown) const;
 };
 
-/// A text about a program as Markdown: names and formulas in backticks stay code, and other characters
-/// stand for themselves, as in `2*H*S*D` without backticks.
+/// Converts a text about a program to Markdown: names and formulas in backticks stay code; other
+/// special characters are escaped, as in `2*H*S*D` without backticks.
 std::string asMarkdown(std::string_view text);
 
-/// An answer that is JSON text already, because it is long and assembled from cached parts. It is
+/// An answer that is already JSON text, because it is long and assembled from cached parts. It is
 /// stored as bytes, which no other answer contains, until it is sent.
 using RawText = std::vector<uint8_t>;
 inline json rawJson(RawText bytes) { return json::binary(std::move(bytes)); }

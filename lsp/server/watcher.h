@@ -1,4 +1,5 @@
-// Watches the folders of the files that were read, so that changes by other programs show at once.
+// Watches the folders of files that were read, so that changes by other programs are noticed at
+// once.
 #pragma once
 
 #include "lsp/server/callback.h"

@@ -10,18 +10,18 @@
 
 namespace ptl::lsp {
 
-/// The process with its pipes; lives until libuv has closed all handles.
+/// The process with its pipes. It lives until libuv has closed all handles.
 struct WorkerClient::Process {
   uv_process_t process = {};
   uv_pipe_t in = {}, out = {};
   FrameReader frames;
   std::string buffer = std::string(65536, '\0');
   SentTexts sent;
-  WorkerClient *owner = nullptr; ///< null: nobody listens any more
+  WorkerClient *owner = nullptr; ///< null when nobody listens any more
   int openHandles = 0;
 
   void close() {
-    // Callbacks may still come until all handles are closed; they see that nobody listens.
+    // Callbacks may still be called until all handles are closed; they see that nobody listens.
     owner = nullptr;
     for (uv_handle_t *handle :
          {reinterpret_cast<uv_handle_t *>(&process), reinterpret_cast<uv_handle_t *>(&in),
@@ -49,7 +49,7 @@ WorkerClient::~WorkerClient() { end(); }
 void WorkerClient::end() {
   if (!process_)
     return;
-  // The worker keeps no state that is worth an orderly end, and it may be in a long computation.
+  // The worker keeps no state that would need an orderly end, and it may be in a long computation.
   uv_process_kill(&process_->process, SIGKILL);
   process_->close();
   process_ = nullptr;
@@ -82,7 +82,7 @@ void WorkerClient::start() {
   stdio[0].data.stream = reinterpret_cast<uv_stream_t *>(&process->in);
   stdio[1].flags = static_cast<uv_stdio_flags>(UV_CREATE_PIPE | UV_WRITABLE_PIPE);
   stdio[1].data.stream = reinterpret_cast<uv_stream_t *>(&process->out);
-  // The worker's messages for people go where those of the server go.
+  // The worker's messages for people go where the server's go.
   stdio[2].flags = UV_INHERIT_FD;
   stdio[2].data.fd = 2;
   char *arguments[] = {program_.data(), nullptr};
@@ -111,13 +111,13 @@ void WorkerClient::start() {
       return;
     process->frames.feed({buffer->base, static_cast<size_t>(size)});
     std::string error;
-    // A message may lead to the end of the process, so the owner is looked at again each time.
+    // A message may end the process, so the owner is checked again each time.
     while (process->owner) {
       auto text = process->frames.next(error);
       if (!text)
         return;
       json message = json::parse(*text, nullptr, false);
-      // What is no message is dropped: a worker that dies may write anything.
+      // Text that is no message is dropped: a worker that dies may write anything.
       if (message.is_object())
         guarded([&] { process->owner->receive(message); });
     }
@@ -133,12 +133,12 @@ void WorkerClient::send(const std::string &message) {
     std::string bytes;
   };
   auto *write = new Write{{}, frame(message)};
-  // The bytes must live until they were written.
+  // The bytes must live until they have been written.
   write->request.data = write;
   uv_buf_t buffer = uv_buf_init(write->bytes.data(), static_cast<unsigned>(write->bytes.size()));
   Entry onWritten([](uv_write_t *request, int) { delete static_cast<Write *>(request->data); });
   if (uv_write(&write->request, reinterpret_cast<uv_stream_t *>(&process_->in), &buffer, 1,
-               // On an error the callback is not called.
+               // If `uv_write` fails, it does not call the callback.
                onWritten) != 0)
     delete write;
 }
@@ -154,7 +154,7 @@ void WorkerClient::finish(Task &task, WorkerAnswer answer) {
 /// Delivers answers one after the other. A callback may send the next request, which may be
 /// answered at once, and that answer must not be delivered within this one.
 void WorkerClient::deliver() {
-  // The loop below is running already, further up the stack.
+  // The loop below is already running further up the stack.
   if (std::exchange(isDelivering_, true))
     return;
   while (!answered_.empty()) {
@@ -165,8 +165,8 @@ void WorkerClient::deliver() {
   isDelivering_ = false;
 }
 
-/// A hash of a request without its number. Each request is looked up once some have failed, so the texts
-/// of chunks are hashed once.
+/// A hash of a request without its number. Once a request has failed, each one is looked up, so the
+/// hashes of chunks are kept.
 static size_t fingerprintOf(const std::string &method, const WorkerRequest &request) {
   size_t hash = std::hash<std::string>()(method + dumped(request.members));
   auto add = [&](size_t other) { hash = hash * 31 + other; };
@@ -184,15 +184,15 @@ void WorkerClient::ask(std::string method, WorkerRequest request, std::string to
             std::move(onAnswer)};
   if (isStopped_)
     return finish(task, failure("ended", "the server ends"));
-  // The same text would make the worker die again.
+  // The same text would crash the worker again.
   if (!poison_.empty() && poison_.contains(fingerprintOf(task.method, task.request)))
     return finish(task, failure("crash", "the compiler failed on this text before"));
-  // Of requests on one topic only the newest matters, for instance one per keystroke.
+  // Of the requests on one topic, for instance one per keystroke, only the newest matters.
   if (!task.topic.empty()) {
     auto older = std::find_if(waiting_.begin(), waiting_.end(),
                               [&](const Task &each) { return each.topic == task.topic; });
     if (older != waiting_.end()) {
-      // The newer one takes the place of the older in the queue.
+      // The newer request takes the older one's place in the queue.
       std::swap(*older, task);
       return finish(task, failure("superseded", "a newer request took its place"));
     }
@@ -231,7 +231,7 @@ void WorkerClient::sendNext() {
                                               ? "the compiler's process has failed; it is started "
                                                 "again soon"
                                               : "`" + program_ + "` cannot be started"));
-      // All that wait fail at once, since none of them could run.
+      // All waiting requests fail at once, since none of them could run.
       continue;
     }
     std::string message = process_->sent.written(task.request, task.method, task.id);
@@ -243,7 +243,7 @@ void WorkerClient::sendNext() {
   }
 }
 
-/// A member that is a text; what the worker writes while it dies may be anything.
+/// A member that is a text. A worker that dies may write anything, so its type is checked.
 static std::string textOf(const json &object, const char *key, const std::string &otherwise = "") {
   auto found = object.is_object() ? object.find(key) : object.end();
   return found != object.end() && found->is_string() ? found->get<std::string>() : otherwise;
@@ -257,7 +257,7 @@ void WorkerClient::receive(const json &message) {
     return;
   }
   auto id = message.find("id");
-  // A message for no request is what a dying worker still wrote.
+  // A message for no request was still written by a dying worker.
   if (!current_ || id == message.end() || *id != json(current_->id)) {
     lastWords_ = message;
     return;
@@ -265,10 +265,10 @@ void WorkerClient::receive(const json &message) {
   auto error = message.find("error");
   std::string code = error == message.end() ? "" : textOf(*error, "code");
   if (code == "timeout" || code == "crash") {
-    lastWords_ = message; // it ends now
+    lastWords_ = message; // the worker ends now
     return;
   }
-  // A real answer ends the series of crashes, so pauses become short again.
+  // A real answer ends the series of crashes, so the pauses become short again.
   crashes_ = 0;
   auto task = std::move(current_);
   WorkerAnswer answer;
@@ -290,10 +290,10 @@ void WorkerClient::onExit(int64_t status, int signal) {
   notBefore_ = uv_now(loop_) + std::min<uint64_t>(100u << std::min(crashes_, 9u), longestPause);
   if (auto task = std::move(current_)) {
     constexpr size_t mostPoison = 1000;
-    // The set is bounded; forgetting it costs at most one more crash each.
+    // The set is bounded; forgetting an entry costs at most one more crash.
     if (poison_.size() >= mostPoison)
       poison_.clear();
-    // A request without a text has nothing that could be to blame.
+    // A request without a text cannot be what made it crash.
     if (!task->request.members.empty())
       poison_.insert(fingerprintOf(task->method, task->request));
     std::string step = lastWords_.is_object() && lastWords_.contains("error")
@@ -301,7 +301,7 @@ void WorkerClient::onExit(int64_t status, int signal) {
                            : step_;
     std::string how =
         signal ? "signal " + std::to_string(signal) : "exit code " + std::to_string(status);
-    // The worker itself ends with 124 when a request takes too long.
+    // The worker itself exits with 124 when a request takes too long.
     finish(*task, failure(status == 124 ? "timeout" : "crash",
                           "the compiler failed in step `" + step + "` (" + how + ")"));
   }

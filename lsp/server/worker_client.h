@@ -36,18 +36,18 @@ public:
   ~WorkerClient();
   WorkerClient(const WorkerClient &) = delete;
 
-  /// Sends a request when those before it are answered. It supersedes a waiting request with the
+  /// Sends a request once those before it are answered. It supersedes a waiting request with the
   /// same `topic`, and cancels one that is running; an empty topic supersedes nothing. A request
-  /// because of which the worker died is not sent again until its text changes. `onAnswer` is
-  /// called once.
+  /// that crashed the worker is not sent again until its text changes. `onAnswer` is called exactly
+  /// once.
   void ask(std::string method, WorkerRequest request, std::string topic, OnAnswer onAnswer);
-  /// The topic of requests that take long and can wait: they are sent when no other waits, and are
-  /// cancelled when another comes.
+  /// The topic of long requests with low priority: they are sent when no other request waits, and
+  /// are cancelled when another one comes.
   static constexpr const char *kIdle = "idle";
   /// Cancels such a request.
   void cancelIdle();
-  /// Called with the method and the step of the running request whenever one of them changes; both
-  /// are empty when it has ended.
+  /// Called with the method and the step of the running request whenever either changes; both are
+  /// empty when the request has ended.
   Callback<const std::string &, const std::string &> onProgress;
   /// Ends the worker. Waiting requests are answered with `ended`.
   void stop();
@@ -78,12 +78,12 @@ private:
   Process *process_ = nullptr; ///< freed by libuv's callbacks
   std::deque<Task> waiting_;
   std::unique_ptr<Task> current_;
-  std::deque<std::pair<OnAnswer, WorkerAnswer>> answered_; ///< to be told
+  std::deque<std::pair<OnAnswer, WorkerAnswer>> answered_; ///< to be delivered
   bool isDelivering_ = false, isStopped_ = false;
-  std::string step_;        ///< that the worker is in
-  json lastWords_;          ///< what it said before it died
-  std::set<size_t> poison_; ///< fingerprints of requests that it died of
-  uint64_t notBefore_ = 0;  ///< ms of the loop: when it may be started again
+  std::string step_;        ///< the step that the worker is in
+  json lastWords_;          ///< the last message of a worker that crashed
+  std::set<size_t> poison_; ///< fingerprints of requests that crashed the worker
+  uint64_t notBefore_ = 0;  ///< ms of the loop: the earliest time of a restart
   unsigned crashes_ = 0;    ///< in a row
   unsigned starts_ = 0;
   int64_t nextId_ = 1;

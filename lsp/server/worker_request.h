@@ -1,5 +1,5 @@
-// A request to the worker process, and how it is written: of an open file that the worker has in an
-// older text only the difference is sent.
+// A request to the worker process, and its serialisation: for an open file of which the worker has
+// an older text, only the difference is sent.
 #pragma once
 
 #include "lsp/ide/document.h"
@@ -15,7 +15,7 @@ namespace ptl::lsp {
 
 using json = nlohmann::json;
 
-/// An open file as it is when a request is made. Copies share the text.
+/// An open file at the time of a request. Copies share the text.
 struct OpenText {
   std::string path;
   std::shared_ptr<const ide::Document> document;
@@ -28,21 +28,21 @@ struct WorkerRequest {
   std::vector<OpenText> files;
 
   json &operator[](const char *key) { return members[key]; }
-  /// With the whole text of each file as `files`, for somebody who has none of them.
+  /// The request with the whole text of each file as `files`, for a reader that has none of them.
   json whole() const;
 };
 
-/// The texts that a worker process has of the files that were sent to it.
+/// The texts that a worker process has, of the files that were sent to it.
 class SentTexts {
 public:
-  /// The request as JSON. From now on the worker has its files.
+  /// Serialises the request. Afterwards the worker is assumed to have its files.
   std::string written(const WorkerRequest &request, const std::string &method, int64_t id);
 
 private:
   std::string change(const OpenText &file);
   std::vector<std::string> forgotten(const WorkerRequest &request);
 
-  std::vector<OpenText> known_; ///< those that were asked about last are at the end
+  std::vector<OpenText> known_; ///< least recently used first
 };
 
 } // namespace ptl::lsp

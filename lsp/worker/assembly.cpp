@@ -1,5 +1,5 @@
-// Assembly for readers: what only debuggers and linkers need is left out, and the `.loc` directives
-// become numbers of places.
+// Makes assembly readable: what only debuggers and linkers need is removed, and `.loc` directives
+// become numbers of locations.
 #include "lsp/worker/print_ir.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -26,12 +26,12 @@ private:
   const Needs &needs_;
   FunctionCodes codes_;
   std::map<std::string, std::string> data_;
-  FunctionCode constants_;           ///< of the function that comes
-  FunctionCode *function_ = nullptr; ///< that the lines are of
-  FunctionCode *last_ = nullptr;     ///< that ended
+  FunctionCode constants_;           ///< of the next function, which they precede
+  FunctionCode *function_ = nullptr; ///< to which the present lines belong
+  FunctionCode *last_ = nullptr;     ///< the previous one, which has ended
   std::string *datum_ = nullptr;
-  uint32_t origin_ = 0;  ///< of what follows
-  bool inDebug_ = false; ///< in a section for debuggers
+  uint32_t origin_ = 0;  ///< of the following instructions
+  bool inDebug_ = false; ///< inside a section for debuggers
 };
 
 void Splitter::keep(llvm::StringRef line, bool isInstruction) {
@@ -58,10 +58,11 @@ void Splitter::location(llvm::StringRef rest) {
     return;
   rest = rest.ltrim();
   if (!rest.consumeInteger(10, number))
+    // `numberPlaces` has stored the number of the location in the place of the line.
     origin_ = number;
 }
 
-/// True for what is kept.
+/// Whether a directive is kept in the text.
 bool Splitter::directive(llvm::StringRef word, llvm::StringRef rest) {
   if (word == ".loc") {
     location(rest);
@@ -85,7 +86,7 @@ void Splitter::localLabel(llvm::StringRef name, llvm::StringRef line) {
     last_ = std::exchange(function_, nullptr);
     return;
   }
-  // Tables of a function's jumps stand behind it, its constants before it.
+  // The code generator puts a function's jump tables behind it, and its constants in front of it.
   if (name.starts_with(".LJTI") && !function_)
     function_ = last_;
   else if (name.starts_with(".LCPI"))
@@ -97,7 +98,7 @@ void Splitter::localLabel(llvm::StringRef name, llvm::StringRef line) {
     keep(line, false);
 }
 
-/// A function or a datum begins.
+/// A label at the margin starts a function or a datum.
 void Splitter::label(llvm::StringRef name, llvm::StringRef line) {
   origin_ = 0;
   datum_ = nullptr;
@@ -125,7 +126,7 @@ void Splitter::line(llvm::StringRef line) {
     if (!directive(word, text.drop_front(word.size())))
       return;
   }
-  // A comment that stands alone is none of an instruction.
+  // A comment on a line of its own does not belong to an instruction.
   keep(line, isIndented && text.front() != '#' && text.front() != '.');
 }
 

@@ -21,6 +21,7 @@ BlockNotes::BlockNotes(ModuleOp kernel, const BufferLedger &ledger) {
     for (const LedgerFunction &each : ledger.functions)
       if (each.name == op.getName())
         function.ledger = &each;
+    // The order of the walk is that of the text, so numbers compare positions.
     op.walk<WalkOrder::PreOrder>([&](Operation *inner) {
       functionOf_[inner] = functions_.size();
       function.numbers[inner] = function.order.size();
@@ -32,19 +33,20 @@ BlockNotes::BlockNotes(ModuleOp kernel, const BufferLedger &ledger) {
 
 namespace {
 
-/// An event: the pipe that sets it, the pipe that waits for it, and its number.
+/// An event: the pipe that sets it, the pipe that waits for it, and its id.
 struct Flag {
-  Pipe from, to; ///< of events between cores only the own end is known, and stands for both
+  Pipe from, to; ///< of an event between cores only the own end is known; both are set to it
   bool isWait;
-  std::optional<int64_t> id = std::nullopt; ///< nothing: computed
+  std::optional<int64_t> id = std::nullopt; ///< nullopt if it is computed
   bool crosses = false;
-  int64_t first = 0, count = 0; ///< of computed numbers between cores
+  int64_t first = 0, count = 0; ///< the range of a computed id between cores
 
   Pipe own() const { return isWait ? to : from; }
-  /// Whether the other end may mean the same event: computed numbers may be any.
+  /// Whether the other operation may mean the same event: a computed id may be any.
   bool mayMeet(const Flag &other) const {
     if (isWait == other.isWait || crosses != other.crosses)
       return false;
+    // Between cores the ranges of the ids must overlap.
     if (crosses)
       return first < other.first + other.count && other.first < first + count;
     return from == other.from && to == other.to && (!id || !other.id || id == other.id);
@@ -99,7 +101,7 @@ std::string placeText(const LedgerBuffer &buffer, std::string_view space) {
 
 } // namespace
 
-/// Says something about one operation.
+/// Writes the notes on one operation.
 class BlockNotes::Writer {
 public:
   Writer(llvm::ArrayRef<Function> functions, size_t own, const LineOf &lineOf)
@@ -115,7 +117,7 @@ private:
   void buffer(Operation *op);
   void reason(Operation *op);
 
-  /// An operation and the function that it stands in.
+  /// An operation and the function that contains it.
   struct Placed {
     const Function *function;
     Operation *op;
@@ -136,7 +138,7 @@ private:
   std::vector<std::string> notes_;
 };
 
-/// `` `tload` (11:21), line 43``: the instruction, where it came from, where it stands in the text.
+/// The name, source position and line of an operation, `` `tload` (11:21), line 43``.
 std::string BlockNotes::Writer::named(Operation *op) const {
   std::string text = "`" + op->getName().stripDialect().str() + "`";
   LedgerPlace place = block::placeOf(op->getLoc());
@@ -147,7 +149,7 @@ std::string BlockNotes::Writer::named(Operation *op) const {
   return text;
 }
 
-/// The nearest operation on a pipe before or behind, in program order.
+/// The nearest operation on a pipe before or behind another one, in program order.
 Operation *BlockNotes::Writer::neighbour(Placed from, Pipe pipe, bool before) const {
   const Function &function = *from.function;
   auto isOn = [&](Operation *other) {
@@ -164,7 +166,8 @@ Operation *BlockNotes::Writer::neighbour(Placed from, Pipe pipe, bool before) co
   return nullptr;
 }
 
-/// The waits of a set, the sets of a wait: of an event between cores those of the other kind.
+/// The waits of a set or the sets of a wait; for an event between cores those in the other
+/// functions.
 std::vector<BlockNotes::Writer::Placed> BlockNotes::Writer::partners(const Flag &flag) const {
   std::vector<Placed> found;
   for (const Function &function : functions_)
@@ -175,7 +178,7 @@ std::vector<BlockNotes::Writer::Placed> BlockNotes::Writer::partners(const Flag 
   return found;
 }
 
-/// The memory of an access: a buffer of the function, or an array in global memory by its name.
+/// The memory of an access: a buffer of the function, or an array in global memory, by its name.
 static std::pair<Value, std::string> targetOf(const Access &access, func::FuncOp function) {
   Value root = rootOf(access.value);
   auto argument = dyn_cast<BlockArgument>(root);
@@ -184,9 +187,9 @@ static std::pair<Value, std::string> targetOf(const Access &access, func::FuncOp
   return {name ? Value() : root, name ? name.str() : ""};
 }
 
-/// Describes what an event that was set by hand orders: an access of the one pipe just before the
-/// event is set, and an access of the other just behind the wait, to the same bytes. Empty if there
-/// is nothing near.
+/// Describes what an event without a reason orders: an access of one pipe shortly before the event
+/// is set, and an access of the other pipe shortly after the wait, to the same memory. Empty if
+/// none is near.
 std::string BlockNotes::Writer::handedOver(Placed set, Pipe from, Placed wait, Pipe to) const {
   constexpr unsigned nearby = 4;
   auto verb = [](const Access &access) {
@@ -201,6 +204,7 @@ std::string BlockNotes::Writer::handedOver(Placed set, Pipe from, Placed wait, P
           auto target = targetOf(early, last.function->op);
           bool isSame = target == targetOf(late, next.function->op) &&
                         (!target.first || set.function == wait.function);
+          // Two reads need no order, and scratch holds no value between operations.
           if (!isSame || !(early.writes || late.writes) || early.scratch || late.scratch)
             continue;
           std::string name = target.first ? block::nameOf(target.first.getLoc()) : target.second;
@@ -217,7 +221,7 @@ void BlockNotes::Writer::reason(Operation *op) {
     add("why: " + why.str());
 }
 
-/// `` `fix` of the cube core``; of two vector cores both are meant.
+/// A pipe of a core in words, `` `fix` of the cube core``. With `all` both vector cores are meant.
 static std::string endText(Pipe pipe, func::FuncOp function, bool all) {
   auto kind = function->getAttrOfType<KernelKindAttr>("pto.kernel_kind");
   bool isCube = kind && kind.getValue() == KernelKind::cube;
@@ -245,7 +249,7 @@ void BlockNotes::Writer::flag(Operation *op, const Flag &flag) {
         event + ")");
   reason(op);
   std::string why;
-  // Where the compiler has left no reason, it is read off the code on both sides.
+  // Where the compiler left no reason, it is read off the code at both ends.
   for (size_t i = 0; i < others.size() && why.empty() && !attrs::why.isOn(op); ++i) {
     Placed set{&function_, op}, wait = others[i];
     Pipe from = flag.own(), to = flagOf(wait.op)->own();
@@ -254,7 +258,7 @@ void BlockNotes::Writer::flag(Operation *op, const Flag &flag) {
       std::swap(from, to);
     }
     why = handedOver(set, from, wait, to);
-    if (why.empty()) // other pipes have told this one
+    if (why.empty()) // other pipes may have told this one
       why = handedOver(set, Pipe::All, wait, to);
   }
   if (!why.empty())
@@ -303,7 +307,8 @@ const LedgerBuffer *BlockNotes::Writer::bufferOf(Operation *maker, std::string &
   }
   if (!address)
     return nullptr;
-  // Buffers that are not live together may share an address, so the place is compared, too.
+  // Buffers that do not live at the same time may share an address, so the positions are compared
+  // as well.
   LedgerPlace at = block::placeOf(maker->getLoc());
   const LedgerBuffer *best = nullptr;
   for (const LedgerSpace &each : function_.ledger->spaces)
@@ -358,7 +363,7 @@ void BlockNotes::Writer::instruction(Operation *op, Pipe pipe) {
     text = std::string(instruction.info().summary) + "; " + text;
   add(text);
   accesses(op);
-  // The events that its own pipe waited for since the instruction before.
+  // The events that this pipe waited for since its previous instruction.
   size_t at = function_.numbers.lookup(op);
   Operation *previous = neighbour(op, pipe, true);
   size_t first = previous ? function_.numbers.lookup(previous) + 1 : 0;

@@ -1,5 +1,5 @@
-// Describes operations of the block level beyond their text: the pipe on which they run, the memory
-// that they touch, the operations that they wait for and why.
+// Explains operations of the block level beyond their text: the pipe that executes them, the memory
+// that they access, and the operations that they wait for, with the reason.
 #pragma once
 
 #include "passes/analysis/buffer_ledger.h"
@@ -14,14 +14,14 @@
 
 namespace ptl::worker {
 
-/// The notes of one module of a kernel, placed or not, with events that were derived or written by
+/// The notes of one kernel's module, with or without addresses; events may be derived or written by
 /// hand.
 class BlockNotes {
 public:
-  /// `ledger` may lack the kernel.
+  /// `ledger` need not contain the kernel.
   BlockNotes(mlir::ModuleOp kernel, const BufferLedger &ledger);
 
-  /// The line of an operation in the text that is shown, from 0; nothing if it has no line.
+  /// The line of an operation in the shown text, from 0; nothing if it has no line.
   using LineOf = std::function<std::optional<size_t>(mlir::Operation *)>;
   /// Paragraphs of Markdown about an operation; none if there is nothing to explain.
   std::vector<std::string> of(mlir::Operation *op, const LineOf &lineOf) const;

@@ -1,4 +1,4 @@
-// Compiled declarations by their content, the most recently used last.
+// Compiled declarations, keyed by their contents, least recently used first.
 #pragma once
 
 #include "lsp/worker/code.h"
@@ -11,11 +11,12 @@ class Cache {
 public:
   explicit Cache(size_t capacity) : capacity_(capacity) {}
 
-  /// Null if there is none; else it counts as just used.
+  /// The entry, which becomes the most recently used one; null if there is none.
   Code *find(const std::string &key);
   Code *add(std::string key, std::unique_ptr<Code> code);
   void remove(const Code *code);
-  /// Drops what exceeds the limits, oldest first: first the inputs of further stages, then texts.
+  /// Evicts what exceeds the limits, least recently used first: first the inputs of further stages,
+  /// then texts.
   void trim();
 
   size_t size() const { return entries_.size(); }

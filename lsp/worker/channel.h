@@ -1,4 +1,4 @@
-// Messages between the server and the worker: JSON behind a `Content-Length` header, as in LSP.
+// Messages between the server and the worker: JSON after a `Content-Length` header, as in LSP.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,12 +11,11 @@ namespace ptl::worker {
 
 using Json = nlohmann::json;
 
-/// The member as text, number or truth value; a missing member, or one of another type, gives the
-/// default.
+/// The member as text, number or boolean; the default if it is missing or has another type.
 std::string textOf(const Json &object, const char *key, const std::string &otherwise = "");
 int64_t numberOf(const Json &object, const char *key, int64_t otherwise);
 bool truthOf(const Json &object, const char *key, bool otherwise);
-/// The member when it is an object, else an empty object.
+/// The member if it is an object, otherwise an empty object.
 const Json &objectOf(const Json &object, const char *key);
 
 /// The value as one line; invalid UTF-8 is replaced.
@@ -26,9 +25,9 @@ class Channel {
 public:
   Channel(int in, int out) : in_(in), out_(out) {}
 
-  /// Waits for the next message. Returns nothing at the end of the input. If a frame is broken or a
-  /// message is no JSON object, the result is a discarded value, and reading continues at the next
-  /// header.
+  /// Waits for the next message. Returns nothing at the end of the input. After a malformed frame,
+  /// or a message that is not a JSON object, the result is a discarded value, and reading continues
+  /// at the next header.
   std::optional<Json> read();
   /// Reads the bytes that have arrived, without waiting.
   void poll();

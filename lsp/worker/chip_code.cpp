@@ -24,7 +24,8 @@ static BufferLedger ledgerOf(const std::vector<ChipProgram> &programs) {
   return all;
 }
 
-/// Keeps what `ptlc` would say. What was made stays, so that looking at it costs nothing.
+/// Stores the diagnostics that `ptlc` would print. The stages and programs made on the way are
+/// kept, so that viewing them is free.
 void Code::noteOutcome(std::optional<Overflow> overflow) {
   auto outcome = std::make_unique<ChipOutcome>();
   outcome->fits = !failed_;
@@ -34,6 +35,8 @@ void Code::noteOutcome(std::optional<Overflow> overflow) {
   for (const ChipProgram &program : programs_)
     outcome->statements.insert(outcome->statements.end(), program.statements.begin(),
                                program.statements.end());
+  // If lowering succeeded, only the prover's undecided cases and statements in parts are of
+  // interest; warnings of the check have already been reported by the server.
   for (const Diagnostic &diagnostic : sink().all())
     if ((failed_ && diagnostic.severity == Severity::Error) ||
         diagnostic.id == DiagId::CannotBeProved || diagnostic.id == DiagId::DoneInParts)
@@ -45,6 +48,8 @@ bool Code::lowerToChip(bool keepsPhases) {
   if (failed_)
     return false;
   programs_.clear();
+  // The sink also has the diagnostics of the check, so only an increase in errors means that
+  // lowering failed.
   size_t before = checked_->sink.errorCount();
   OnPhase onPhase = [&](const std::string &phase, mlir::ModuleOp module) {
     if (std::optional<StageId> id = stageByName(phase); id && keepsPhases)
@@ -57,6 +62,8 @@ bool Code::lowerToChip(bool keepsPhases) {
       programs_.clear();
       return false;
     }
+    // The overflow of the last entry is reported: the loop ends at the first entry that does not
+    // fit.
     overflow = std::move(lowered.overflow);
     if (!lowered.program)
       break;
@@ -106,13 +113,15 @@ const Cost *Code::cost(const ExampleSizes &sizes, bool hints, Timings &timings) 
   return &costs_.emplace(std::move(key), std::move(cost)).first->second;
 }
 
-/// What is searched in that time is told; the server asks for it when nothing else is to be done.
+/// The search for advice ends after this time, and what it has found by then is reported. The
+/// server asks for advice only when it has nothing else to do.
 static constexpr std::chrono::seconds kAdviceTime{8};
 
 const Cost *Code::advised(const ExampleSizes &sizes, const Watch &watch, Timings &timings) {
   std::string key = keyOf(sizes, /*hints=*/true) + " advice";
   if (auto known = costs_.find(key); known != costs_.end())
     return &known->second;
+  // Advice compares with the present time, so that is computed first, or taken from the cache.
   const Cost *plain = cost(sizes, /*hints=*/true, timings);
   if (!plain || !canRun())
     return nullptr;
@@ -133,6 +142,7 @@ const Cost *Code::advised(const ExampleSizes &sizes, const Watch &watch, Timings
     return true;
   });
   timings_ = nullptr;
+  // An interrupted search would be cached as complete, so its result is dropped.
   return isStopped ? nullptr : &costs_.emplace(std::move(key), std::move(result)).first->second;
 }
 
@@ -145,7 +155,7 @@ const Cost *Code::processorCost(const ExampleSizes &sizes, Timings &timings) {
   timings_ = &timings;
   Cost cost = timed("cost", [&] {
     CompilerOptions options = context_->options();
-    options.onStep = nullptr; // no stage of this code
+    options.onStep = nullptr; // its steps are not stages of this code
     return ptl::processorCost(
         {*checked_->program, checked_->sources, entries_.front(), std::move(options), sizes},
         hostPeaks());
@@ -170,13 +180,13 @@ std::optional<rt::sim::Report> Code::timeline(const ExampleSizes &sizes, uint64_
   return report;
 }
 
-/// Operations of a text by its lines: what stands where, and what there is to say.
+/// Attaches to each line of a text the notes about its operation.
 static void addNotes(StageText &text, const std::vector<mlir::Operation *> &ops,
                      const std::vector<ChipProgram> &programs) {
   llvm::DenseMap<mlir::Operation *, size_t> lines;
   for (size_t line = 0; line < ops.size(); ++line)
     if (ops[line])
-      lines[ops[line]] = line; // of several the last: comments stand before
+      lines[ops[line]] = line; // if several lines, the last: comments precede their operation
   auto lineOf = [&](mlir::Operation *op) {
     auto found = lines.find(op);
     return found == lines.end() ? std::nullopt : std::optional(found->second);
@@ -186,6 +196,7 @@ static void addNotes(StageText &text, const std::vector<mlir::Operation *> &ops,
     for (const auto &kernel : program.program.kernels) {
       BlockNotes notes(kernel.get(), program.ledger);
       for (size_t line = 0; line < ops.size(); ++line)
+        // A line belongs to one kernel only; for operations of other kernels the notes are empty.
         if (ops[line] && text.facts[line].notes.empty())
           text.facts[line].notes = notes.of(ops[line], lineOf);
     }
@@ -198,6 +209,7 @@ StageText Code::blockText() {
     for (const auto &kernel : program.program.kernels) {
       std::vector<mlir::Operation *> own;
       StageText text = printModule(kernel.get(), &own);
+      // Texts of kernels are concatenated, so line numbers of this one are offset by those before.
       ops.resize(linesOf(all.text).size());
       all.append(text);
       ops.insert(ops.end(), own.begin(), own.end());
@@ -206,7 +218,7 @@ StageText Code::blockText() {
   return all;
 }
 
-/// An emitted text with the origins of its lines; `ops` gets what each was printed for.
+/// An emitted text with the origins of its lines; `ops` gets the operation of each line.
 static StageText stageText(const pto::Emitted &emitted, std::vector<mlir::Operation *> &ops) {
   StageText result;
   size_t number = 0;
@@ -214,7 +226,7 @@ static StageText stageText(const pto::Emitted &emitted, std::vector<mlir::Operat
     mlir::Operation *op = nullptr;
     if (const pto::SourcePlace *place = emitted.lines.at(static_cast<unsigned>(number + 1)))
       op = place->operation;
-    // The map says it better.
+    // The map gives the location, so the one in the text is removed.
     if (size_t at = line.rfind(" loc(\""); op && at != line.npos && line.ends_with(")"))
       line = line.substr(0, at);
     (result.text += line) += '\n';
@@ -255,7 +267,7 @@ StageText Code::cppText() {
 
 bool Code::makeForChip(StageId id) {
   if (id == StageId::Built || id == StageId::Tensor || id == StageId::Tile) {
-    // There also where a later step fails.
+    // These stages exist even if a later step fails, so that an author can see where it went wrong.
     bool isBuilt = id != StageId::Built || makeBuilt();
     if (id != StageId::Built)
       lowerToChip(/*keepsPhases=*/true);

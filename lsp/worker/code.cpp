@@ -21,6 +21,8 @@ Code::Code(std::unique_ptr<Checked> checked, std::vector<const CallableDecl *> r
   CompilerOptions how;
   how.level = options_.level;
   how.unchecked = options_.unchecked;
+  // Locations carry whole source ranges: the map from lines to the source, and hovers, need both
+  // ends.
   how.ranges = true;
   how.triesHelps = options_.helps;
   how.reportsParts = true;
@@ -37,6 +39,8 @@ Code::~Code() { settle(); }
 
 void Code::settle() {
   keys_.clear();
+  // Keys and programs hold operations of the context's modules, so they are freed before the
+  // context.
   programs_.clear();
   vectors_.reset();
   tiles_.reset();
@@ -48,7 +52,9 @@ void Code::settle() {
 }
 
 size_t Code::bytes() const {
-  // Code that is not settled holds a context, its modules and the checked program.
+  // Until it is settled, code owns an MLIR context, its modules and the checked program. Their size
+  // is not measured; 8 MiB is a typical value, so that the cache's limit is in bytes for all
+  // entries.
   size_t total = isSettled() ? 0 : size_t(8) << 20;
   for (const auto &text : texts_)
     total += text ? text->bytes() : 0;
@@ -72,6 +78,7 @@ const StageText *Code::stage(StageId id, const Watch &watch, Timings &timings) {
   timings_ = &timings;
   stopped_ = false;
   bool made = has(id) || make(id);
+  // A stopped request is not a failure: the next request for the stage starts again.
   failed_ |= !made && !stopped_;
   watch_ = nullptr;
   timings_ = nullptr;
@@ -89,6 +96,8 @@ bool Code::make(StageId id) {
     return timed("explicit", [&] { return makeExplicit(id); });
   if (options_.chip)
     return makeForChip(id);
+  // After an error only the stages before it exist. The checked tree and the source forms above do
+  // not depend on lowering.
   if (failed_)
     return false;
   switch (id) {
@@ -96,6 +105,7 @@ bool Code::make(StageId id) {
   case StageId::Built:
   case StageId::Tensor:
   case StageId::Tile:
+    // One run of the passes stores all three stages, since each is printed on the way to the next.
     return tiles_ ? has(id) : makeTiles() && has(id);
   case StageId::Vector:
     if (!makeVectors())
@@ -166,7 +176,7 @@ bool Code::makeTiles() {
   return true;
 }
 
-/// As source: what an author would have written.
+/// As source, in the form that an author would have written.
 bool Code::makeExplicit(StageId id) {
   StageText result;
   ExplicitLevel level = id == StageId::Manual ? ExplicitLevel::Manual : ExplicitLevel::Tile;
@@ -205,11 +215,12 @@ void Code::makeKeys() {
       keys_.push_back(keys.of(function, context));
 }
 
-/// Every function that is there already is left out, what is not is compiled, and all are put
-/// together.
+/// Compiles only the functions whose code is not cached, and joins all of them: after an edit of
+/// one kernel the other functions of the file cost a look-up.
 bool Code::makeFunctions(StageId id) {
   if (!makeVectors())
     return false;
+  // Keys describe the vectorised functions, so they are valid as long as these.
   if (keys_.empty())
     timed("compare", [&] { return makeKeys(), true; });
   std::vector<FunctionCodePtr> codes;
@@ -233,7 +244,7 @@ bool Code::makeFunctions(StageId id) {
   return true;
 }
 
-/// A function that stands elsewhere, to be called as if it stood here.
+/// A declaration for a function that is compiled separately.
 static mlir::func::FuncOp declarationOf(mlir::func::FuncOp function) {
   auto declaration = mlir::cast<mlir::func::FuncOp>(function->cloneWithoutRegions());
   declaration->removeAttr("llvm.linkage");
@@ -248,6 +259,8 @@ std::optional<cpu::LlvmModule> Code::translate(const std::vector<size_t> &wanted
   size_t number = 0, next = 0;
   for (mlir::Operation &op : *vectors_->module->getBody()) {
     auto function = mlir::dyn_cast<mlir::func::FuncOp>(op);
+    // Globals, and functions without a body, are needed by any of the wanted functions: all are
+    // copied.
     if (!function || function.isExternal()) {
       builder.clone(op);
     } else if (next < wanted.size() && wanted[next] == number) {
@@ -260,6 +273,8 @@ std::optional<cpu::LlvmModule> Code::translate(const std::vector<size_t> &wanted
     number += function && !function.isExternal();
   }
   std::optional<cpu::LlvmModule> code = translateToLlvm(*context_, std::move(part), addDebugScopes);
+  // Declared functions become local to the same object in the end, so that calls of them are
+  // direct, as in a module that holds all functions.
   if (code)
     for (const std::string &name : elsewhere)
       if (llvm::Function *function = code->module->getFunction(name))
@@ -281,8 +296,9 @@ bool Code::compile(StageId id, const std::vector<size_t> &wanted,
   auto code = timed("translate", [&] { return translate(wanted); });
   if (!code || !watch("optimise"))
     return false;
-  // LLVM reads the syntax when it makes a target machine. What has no place in the source must not
-  // seem to come from the place before it.
+  // LLVM reads the syntax of assembly from its command line when it creates a target machine.
+  // Instructions without a location must not inherit the location of their predecessor, which would
+  // show them under the wrong source line.
   setLlvmOption("x86-asm-syntax", options_.intel ? "intel" : "att");
   setLlvmOption("use-unknown-locations", "Enable");
   auto machine =
@@ -302,7 +318,7 @@ bool Code::compile(StageId id, const std::vector<size_t> &wanted,
   if (id == StageId::Llvm) {
     made = timed("print", [&] { return printFunctions(*code->module); });
   } else {
-    // The code generator uses the module up.
+    // Emitting assembly consumes the module, so its references are collected before.
     Needs needs = needsOf(*code->module);
     std::optional<std::string> text = timed("assembly", [&] { return assemble(*code, **machine); });
     if (!text)
@@ -317,7 +333,7 @@ bool Code::compile(StageId id, const std::vector<size_t> &wanted,
 }
 
 namespace {
-/// Hears of the code generator's passes.
+/// Reports the code generator's passes.
 class PassGate : public llvm::OptPassGate {
 public:
   explicit PassGate(cpu::OnPass onPass) : onPass_(std::move(onPass)) {}

@@ -1,4 +1,5 @@
-// One declaration compiled stage by stage, each stage made when it is first asked for and kept.
+// One declaration compiled stage by stage; each stage is computed when it is first requested, and
+// cached.
 #pragma once
 
 #include "compile/chip/chip_program.h"
@@ -16,23 +17,23 @@
 namespace ptl::worker {
 
 struct CodeOptions {
-  int level = 2;                     ///< of LLVM's optimisation
+  int level = 2;                     ///< optimisation level of LLVM
   std::string processor;             ///< LLVM's name; empty: this machine
-  bool intel = false;                ///< syntax of assembly
+  bool intel = false;                ///< Intel syntax for assembly
   bool unchecked = false;            ///< no bounds checks
   std::optional<Machine> chip;       ///< absent: the CPU
-  std::optional<MachineCosts> costs; ///< of the chip; absent: nothing is known of them
-  bool helps = false;                ///< what does not fit it is tried with other values
+  std::optional<MachineCosts> costs; ///< of the chip; absent: unknown
+  bool helps = false;                ///< if it does not fit, other values are tried
 };
 
-/// Whether the entries run on a chip, and the memory that they need there. It keeps no state of the
-/// compiler alive.
+/// Whether the entries run on a chip, and the memory that they need there. It does not keep
+/// compiler state alive.
 struct ChipOutcome {
   bool fits = false;
-  BufferLedger ledger;                    ///< of all kernels that were placed
-  std::vector<StatementParts> statements; ///< that are done in parts
+  BufferLedger ledger;                    ///< of all kernels whose buffers have addresses
+  std::vector<StatementParts> statements; ///< executed in parts
   std::optional<Overflow> overflow;
-  std::vector<Diagnostic> diagnostics; ///< errors: why not
+  std::vector<Diagnostic> diagnostics; ///< errors: why they do not run
 };
 
 /// A checked root file and its texts.
@@ -44,7 +45,7 @@ struct Checked {
 };
 
 /// Called at the beginning of each step with its name, and within long ones with `STEP: PASS`;
-/// false stops the work.
+/// returning false stops the work.
 using Watch = std::function<bool(const std::string &step)>;
 
 /// Milliseconds by phase, in order.
@@ -52,45 +53,45 @@ using Timings = std::vector<std::pair<std::string, double>>;
 
 class Code {
 public:
-  /// `functions` has to outlive this; code that it has is not compiled again.
+  /// `functions` must outlive this object; code in it is not compiled again.
   Code(std::unique_ptr<Checked> checked, std::vector<const CallableDecl *> reach,
        std::vector<BoundEntry> entries, CodeOptions options, FunctionCache &functions);
   ~Code();
 
-  /// The stage, which is made if it is not there. Null after an error, which is in `sink()`, or
-  /// when `watch` stopped it. The times taken are added to `timings`.
+  /// The stage, computed if necessary. Null after an error, which is in `sink()`, or if `watch`
+  /// stopped the work. The times spent are added to `timings`.
   const StageText *stage(StageId id, const Watch &watch, Timings &timings);
   bool has(StageId id) const { return texts_[numberOf(id)] != nullptr; }
-  /// The outcome for the chip, which is computed if it is not known. Null when `watch` stopped it,
-  /// or when this was settled without it. Precondition: made for a chip.
+  /// The outcome for the chip, computed if necessary. Null if `watch` stopped the work, or if this
+  /// object was settled without it. Precondition: compiled for a chip.
   const ChipOutcome *outcome(const Watch &watch, Timings &timings);
   bool hasOutcome() const { return outcome_ != nullptr; }
-  /// The cost on the chip, with hints if `hints` is set. Null when the entry does not run there,
-  /// when this is settled, or when the chip's costs are not known.
+  /// The cost on the chip, with hints if `hints` is set. Null if the entry does not run there, if
+  /// this object is settled, or if the chip's costs are unknown.
   const Cost *cost(const ExampleSizes &sizes, bool hints, Timings &timings);
-  /// The same with advice (compile/tune/advice.h), which takes seconds. `watch` is called before each
-  /// try; null, too, when it stopped it, and then nothing is kept.
+  /// The same with advice (compile/tune/advice.h), which takes seconds. `watch` is called before
+  /// each try. If it stops the work, the result is null and nothing is cached.
   const Cost *advised(const ExampleSizes &sizes, const Watch &watch, Timings &timings);
-  /// The least time on this processor. Null when this is settled, or when there are several entries.
-  /// Precondition: not made for a chip.
+  /// A lower bound of the time on this processor. Null if this object is settled, or if there are
+  /// several entries. Precondition: not compiled for a chip.
   const Cost *processorCost(const ExampleSizes &sizes, Timings &timings);
-  /// The picture of what became tasks, with times for these sizes. Null as for `stage`.
+  /// The picture of the task graph, with times for these sizes. Null as for `stage`.
   const StageText *graph(const ExampleSizes &sizes, const Watch &watch, Timings &timings);
-  /// A simulated run; nothing as for `cost`, or with a `problem`.
+  /// A simulated run. Nothing in the cases of `cost`, or with a `problem`.
   std::optional<rt::sim::Report> timeline(const ExampleSizes &sizes, uint64_t mostOperations,
                                           bool &isPart, std::string &problem, Timings &timings);
 
   const std::vector<BoundEntry> &entries() const { return entries_; }
-  /// The checked program; null when this is settled.
+  /// The checked program; null if this object is settled.
   const CheckedProgram *program() const { return checked_ ? checked_->program.get() : nullptr; }
-  /// The places of the entry and of its callees in the texts that this was made from.
+  /// The spans of the entry and of its callees in the texts from which it was compiled.
   const std::vector<Span> &places() const { return places_; }
   /// Precondition of both functions: not settled.
   const SourceManager &sources() const { return checked_->sources; }
   const DiagnosticSink &sink() const { return checked_->sink; }
   bool wasStopped() const { return stopped_; }
   size_t bytes() const;
-  /// Drops the inputs of further stages; the texts stay. The `decl` of entries becomes null.
+  /// Frees the inputs of further stages, and keeps the texts. The `decl` of entries becomes null.
   void settle();
   bool isSettled() const { return !context_; }
 
@@ -104,17 +105,17 @@ private:
   StageText blockText();
   StageText ptoText();
   StageText cppText();
-  /// As built; puts that stage.
+  /// Builds the tensor level, and stores that stage.
   std::optional<TensorModule> makeBuilt();
   bool makeTiles();
   bool makeExplicit(StageId id);
   bool makeVectors();
   bool makeFunctions(StageId id);
   void makeKeys();
-  /// The LLVM IR before optimisation of the functions with these numbers.
+  /// Translates the functions with these indices to LLVM IR before optimisation.
   std::optional<cpu::LlvmModule> translate(const std::vector<size_t> &wanted);
-  /// Puts `Llvm` or `Asm` of these functions into `codes` and the cache; false when it was stopped
-  /// or failed.
+  /// Stores `Llvm` or `Asm` of these functions in `codes` and the cache; false if it was stopped or
+  /// failed.
   bool compile(StageId id, const std::vector<size_t> &wanted, std::vector<FunctionCodePtr> &codes);
   std::optional<std::string> assemble(cpu::LlvmModule &code, llvm::TargetMachine &machine);
   void makeChecked();
@@ -136,7 +137,7 @@ private:
   const Watch *watch_ = nullptr;
   Timings *timings_ = nullptr;
   bool stopped_ = false;
-  bool failed_ = false; ///< an error was reported; no stage that is missing can be made
+  bool failed_ = false; ///< an error was reported; missing stages cannot be computed
   std::array<std::unique_ptr<StageText>, stageInfos.size()> texts_;
 
   std::unique_ptr<const CompileContext> context_;
@@ -144,7 +145,7 @@ private:
   std::optional<VectorModule> vectors_;
   std::vector<ChipProgram> programs_; ///< one per entry
   std::unique_ptr<ChipOutcome> outcome_;
-  std::map<std::string, Cost> costs_;       ///< by what was asked
+  std::map<std::string, Cost> costs_;       ///< by the request's parameters
   std::map<std::string, StageText> graphs_; ///< by sizes
   FunctionCache &functions_;
   std::vector<FunctionKey> keys_; ///< of the functions with a body, in order

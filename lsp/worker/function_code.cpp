@@ -28,6 +28,8 @@ void FunctionCache::add(llvm::XXH128_hash_t digest, StageId id, FunctionCodePtr 
   bytes_ += code->bytes();
   entries_.push_back({key, std::move(code)});
   byKey_[key] = std::prev(entries_.end());
+  // One entry always stays, even if it alone exceeds the capacity, because the caller is about to
+  // use it.
   while (entries_.size() > 1 && bytes_ > capacity_) {
     bytes_ -= entries_.front().code->bytes();
     byKey_.erase(entries_.front().key);
@@ -42,7 +44,7 @@ namespace {
 class Joiner {
 public:
   Joiner(StageId id, const std::vector<PlacedCode> &functions) : id_(id) {
-    // A function that is defined here needs no declaration.
+    // A function that is defined in this text needs no declaration.
     for (const PlacedCode &each : functions)
       added_.emplace(FunctionCode::Need::Kind::Declaration, each.name);
   }
@@ -81,7 +83,8 @@ unsigned numberAt(llvm::StringRef text, size_t at, size_t &end) {
   return number;
 }
 
-/// ` #3`: a list of attributes, which is another one's number here.
+/// Replaces ` #3`, a reference to an attribute list of the function's own module, by the number of
+/// that list in the joined text.
 void Joiner::addRenumberedIr(const FunctionCode &code, llvm::StringRef text) {
   size_t done = 0;
   for (size_t at = text.find(" #"); at != text.npos; at = text.find(" #", at + 2)) {
@@ -98,11 +101,14 @@ void Joiner::addRenumberedIr(const FunctionCode &code, llvm::StringRef text) {
   add(text.substr(done));
 }
 
-/// `.LBB3_1`, `.LCPI3_0`, and ` BB3_1` or `=BB3_1` of comments: the 3 is the function's number.
+/// Replaces the function's number in labels, the 3 of `.LBB3_1`, `.LCPI3_0`, and of ` BB3_1` or
+/// `=BB3_1` in comments: each function was numbered in the module in which it was compiled.
 void Joiner::addRenumberedAssembly(const FunctionCode &code, llvm::StringRef text) {
   std::string before = std::to_string(code.number) + "_", after = std::to_string(functions_) + "_";
   size_t done = 0;
   for (size_t at = text.find(before); at != text.npos; at = text.find(before, at + 1)) {
+    // The digits alone could be part of any operand. They are a label's only after upper-case
+    // letters that follow one of the three separators.
     size_t letters = at;
     while (letters > done && llvm::isUpper(text[letters - 1]))
       --letters;
@@ -130,6 +136,7 @@ void Joiner::needs(const FunctionCode &code, FunctionCode::Need::Kind kind) {
 void Joiner::function(const PlacedCode &placed) {
   const FunctionCode &code = *placed.code;
   addBlank();
+  // Locations are shared by lines, so each is interned once per function.
   std::vector<uint32_t> interned(placed.origins.size() + 1, LineMap::kNone);
   for (size_t i = 0; i < code.origins.size(); ++i) {
     uint32_t number = code.origins[i];
@@ -140,6 +147,7 @@ void Joiner::function(const PlacedCode &placed) {
     if (interned[number] != LineMap::kNone)
       result_.map.set(lines_ + i, interned[number]);
   }
+  // Lines between functions have no facts; the resize aligns the facts with the line numbers.
   result_.facts.resize(lines_);
   result_.facts.insert(result_.facts.end(), code.facts.begin(), code.facts.end());
   id_ == StageId::Asm ? addRenumberedAssembly(code, code.text) : addRenumberedIr(code, code.text);
@@ -166,6 +174,8 @@ StageText joined(const std::vector<PlacedCode> &functions, StageId id) {
       joiner.needs(*each.code, kind);
   };
   needs(Kind::Header);
+  // LLVM IR has its data before the functions, assembly has them behind, as the respective printers
+  // do.
   if (id == StageId::Llvm)
     needs(Kind::Data);
   for (const PlacedCode &each : functions)

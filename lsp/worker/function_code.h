@@ -1,4 +1,4 @@
-// The code that LLVM made for single functions, and stages' texts that are assembled from it.
+// Code of single functions from LLVM, and stages' texts that are assembled from it.
 #pragma once
 
 #include "lsp/worker/stage.h"
@@ -15,17 +15,18 @@ namespace ptl::worker {
 
 /// One function as LLVM IR or assembly.
 struct FunctionCode {
-  /// A symbol or attribute outside the function that its text names.
+  /// A module-level symbol or attribute that the function's text refers to.
   struct Need {
     enum class Kind : uint8_t { Header, Data, Declaration } kind;
     std::string name, text;
   };
   std::string text;              ///< whole lines
-  std::vector<uint32_t> origins; ///< per line, a place's number in the function's key; 0: none
+  std::vector<uint32_t> origins; ///< per line, a location's number in the function's key; 0: none
   std::vector<LineFacts> facts;  ///< per line; may be shorter than the text
   std::vector<Need> needs;
   std::map<unsigned, std::string> attributes; ///< of LLVM IR: `attributes #N = …` by N
-  unsigned number = 0;                        ///< of assembly: the function's in names of labels
+  /// of assembly: the function's number in names of labels
+  unsigned number = 0;
 
   void addLine(llvm::StringRef line, uint32_t origin, LineFacts facts);
   size_t bytes() const { return text.size() * 2 + origins.size() * 60; }
@@ -40,14 +41,14 @@ struct PlacedCode {
   std::vector<std::vector<Span>> origins; ///< of number `i + 1`
 };
 
-/// The text of a stage, `Llvm` or `Asm`, whose functions stand in this order.
+/// The text of a stage, `Llvm` or `Asm`, with the functions in this order.
 StageText joined(const std::vector<PlacedCode> &functions, StageId id);
 
-/// Code by the digest of its function, the most recently used last.
+/// A cache of code by the digest of its function, least recently used first.
 class FunctionCache {
 public:
   explicit FunctionCache(size_t capacity) : capacity_(capacity) {}
-  /// Null if there is none; else it counts as just used.
+  /// The code, which becomes the most recently used one; null if there is none.
   FunctionCodePtr find(llvm::XXH128_hash_t digest, StageId id);
   void add(llvm::XXH128_hash_t digest, StageId id, FunctionCodePtr code);
   size_t size() const { return entries_.size(); }

@@ -16,8 +16,8 @@ template <typename Printed> const std::string &FunctionKeys::textOf(Printed prin
   return known->second;
 }
 
-/// Writes a function as bytes. Whatever has a text is written as text where it first occurs in the
-/// function and as a number from then on, so that equal bytes mean equal functions.
+/// Serialises a function as bytes. Whatever has a text is written as text at its first occurrence
+/// in the function and as a number from then on, so that equal bytes mean equal functions.
 class FunctionKeys::Writer {
 public:
   Writer(FunctionKeys &keys, FunctionKey &key) : keys_(keys), key_(key) {}
@@ -38,6 +38,8 @@ public:
 
 private:
   void add(uint64_t number) {
+    // A variable-length number, seven bits per byte: most numbers are small, and the digest reads
+    // every byte.
     for (; number >= 128; number >>= 7)
       bytes_ += static_cast<char>(number | 128);
     bytes_ += static_cast<char>(number);
@@ -78,13 +80,15 @@ void FunctionKeys::Writer::addPlace(Location location) {
   add(known->second);
 }
 
-/// A constant that only the bodies of grids have copies of.
+/// A constant without uses. Only the outlining of grids leaves such copies behind, and they do not
+/// affect the code.
 static bool isNothing(Operation &op) {
   return op.use_empty() && op.hasTrait<OpTrait::ConstantLike>();
 }
 
 void FunctionKeys::Writer::addRegion(Region &region) {
   add(region.getBlocks().size());
+  // Blocks are numbered before their contents, because branches refer to later blocks.
   for (mlir::Block &block : region)
     blocks_.try_emplace(&block, blocks_.size());
   for (mlir::Block &block : region) {
@@ -96,6 +100,8 @@ void FunctionKeys::Writer::addRegion(Region &region) {
     for (Operation &op : block)
       if (!isNothing(op))
         addOperation(op);
+    // An end marker that no count equals, so that the operations of different blocks cannot be
+    // confused.
     add(~uint64_t(0));
   }
 }
@@ -116,7 +122,7 @@ void FunctionKeys::Writer::addOperation(Operation &op) {
     add(blocks_.lookup(successor));
   addAttribute(op.getRawDictionaryAttrs());
   addAttribute(op.getPropertiesAsAttribute());
-  // The bytes of a constant stand elsewhere in the module.
+  // The bytes of a constant are not in the function but in a global of the module.
   if (auto address = dyn_cast<LLVM::AddressOfOp>(op))
     if (auto global = keys_.symbols_.lookup<LLVM::GlobalOp>(address.getGlobalName()))
       addAttribute(global->getAttrDictionary());

@@ -1,4 +1,4 @@
-// Identifies the code of a function.
+// Cache keys of functions' code.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -12,13 +12,13 @@
 
 namespace ptl::worker {
 
-/// A digest of a function's content: its operations and the constants that it reads. Source places
-/// are no part of it, but the grouping of operations by place is.
+/// A digest of a function's contents: its operations and the constants that it reads. It does not
+/// depend on the source locations themselves, but on which operations share one.
 struct FunctionKey {
   std::string name;
   llvm::XXH128_hash_t digest{};
-  /// The numbers of the places that operations come from, counted from 1 in the order of the
-  /// function; 0 is none.
+  /// The numbers of the locations of operations, counted from 1 in the order of the function; 0 is
+  /// none.
   llvm::DenseMap<mlir::Location, unsigned> numbers;
   std::vector<mlir::Location> locations; ///< of number `i + 1`
 };

@@ -15,14 +15,15 @@ namespace ptl::worker {
 
 namespace {
 
-// A signal handler can read nothing but what lies ready for it.
+// State for signal handlers. They may not allocate or lock, so everything that they print is
+// prepared here.
 struct LastWord {
   int out = -1;
   volatile sig_atomic_t isActive = 0;
   char id[256] = "null";
   char step[128] = "";
 };
-LastWord lastWord; // NOLINT: signal handlers have no other way in
+LastWord lastWord; // NOLINT: signal handlers can only access globals
 
 size_t append(char *to, size_t at, size_t limit, const char *text) {
   for (; *text && at + 1 < limit; ++text)
@@ -53,11 +54,14 @@ void sayLastWord(const char *code, const char *what) {
   digits[count] = '\0';
   size_t size = append(head, std::strlen(head), sizeof head, digits);
   size = append(head, size, sizeof head, "\r\n\r\n");
+  // Only `write` is async-signal-safe among the ways to print; a failure to write leaves nothing to
+  // do but exit.
   if (::write(lastWord.out, head, size) < 0 || ::write(lastWord.out, body, at) < 0)
     ::_exit(kExitCrash);
 }
 
 void onAlarm(int) {
+  // The alarm may arrive after the request has ended, between two requests.
   if (!lastWord.isActive)
     return;
   sayLastWord("timeout", "took too long");
@@ -95,8 +99,11 @@ void installLimits(int out, uint64_t memoryBytes) {
   }
   rlimit none = {0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
+  // The end of the reader must show as an error of `write`, not kill the process before it can
+  // clean up.
   ::signal(SIGPIPE, SIG_IGN);
-  // A stack that overflowed cannot hold its own handler.
+  // After a stack overflow there is no room on the stack for the handler, so handlers run on a
+  // stack of their own.
   static char stack[1 << 16];
   stack_t alternative{};
   alternative.ss_sp = stack;
@@ -112,13 +119,14 @@ void installLimits(int out, uint64_t memoryBytes) {
 }
 
 void endWithReader(int out) {
-  // Signals are for the thread that works: their handlers run on its other stack.
+  // The new thread must not receive signals: their handlers run on the alternative stack, which
+  // belongs to the working thread.
   sigset_t all, before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  // A thread, since a code generator looks at nothing for seconds. The parent's death would be the
-  // wrong sign: whoever starts a worker may hand its pipes on, and the end of the input too, for
-  // requests may come from a file.
+  // A thread watches the reader, because the code generator does not return for seconds. The death
+  // of the parent process would be the wrong criterion, since whoever starts a worker may pass its
+  // pipes on, and so would be the end of the input, since requests may come from a file.
   std::thread([out] {
     pollfd reader = {out, 0, 0};
     int count = 0;
@@ -139,7 +147,8 @@ void beginRequest(const std::string &id, unsigned milliseconds) {
 }
 
 void noteStep(const std::string &step) {
-  // Names of passes have no quotes; anything else that does would break the last word.
+  // Step names normally have no quotes; any character that would break the JSON of the last message
+  // is removed here, because the handler cannot escape it.
   std::string safe;
   for (char c : step)
     if (c >= ' ' && c != '"' && c != '\\')

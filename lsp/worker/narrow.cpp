@@ -13,12 +13,12 @@ namespace ptl::worker {
 
 namespace {
 
-/// A declaration of a chunk that is called or calls.
+/// A declaration of a chunk that can call or be called.
 struct Item {
   std::string name;
   bool isBlock = false;                ///< test, property, bench
   ide::Range span;                     ///< in the chunk
-  std::vector<ide::Range> blanks;      ///< it, and what is said about it
+  std::vector<ide::Range> blanks;      ///< the declaration and its documentation
   std::vector<std::string_view> words; ///< the names in it, sorted
 };
 
@@ -42,11 +42,13 @@ std::optional<Item> itemOf(const Tree &tree, NodeId node) {
   Span span = tree.span(node);
   item.span = {span.begin, span.end};
   item.blanks.push_back(item.span);
-  // Its documentation goes with it, or it would describe what follows.
+  // Its documentation is blanked with it; otherwise it would become that of the next declaration.
   const Node &whole = tree.node(node);
   for (const Trivia &trivia : tree.triviaBefore(whole.firstToken))
     if (trivia.kind == TriviaKind::DocComment)
       item.blanks.push_back({trivia.begin, trivia.end});
+  // Every identifier counts as a use, whether or not it refers to a callable: too much may be kept,
+  // but nothing that is needed is lost.
   for (TokenIndex token = whole.firstToken; token < whole.endToken; ++token)
     if (tree.tokenKind(token) == TokenKind::Identifier)
       item.words.push_back(tree.tokenText(token));
@@ -65,7 +67,7 @@ const std::vector<Item> &itemsOf(const ide::Chunk &chunk) {
   });
 }
 
-/// The items of a document, and which of them are needed.
+/// The items of a document, and whether they are needed.
 class Reach {
 public:
   explicit Reach(const ide::Document &document) {
@@ -91,10 +93,10 @@ private:
 
   std::vector<Placed> items_;
   std::unordered_multimap<std::string_view, size_t> named_;
-  std::vector<size_t> waiting_; ///< needed, but not looked into yet
+  std::vector<size_t> waiting_; ///< needed, but their words have not been followed
 };
 
-/// Everything that needed declarations name is needed.
+/// Everything that a needed declaration names is needed (a transitive closure by a work list).
 void Reach::spread() {
   while (!waiting_.empty()) {
     size_t number = waiting_.back();
@@ -111,6 +113,7 @@ void Reach::need(const std::string &entry, std::optional<uint32_t> offset) {
   std::unordered_set<std::string_view> wanted;
   for (size_t i = 0; i < items_.size(); ++i) {
     const auto &[item, begin, isNeeded] = items_[i];
+    // Tests and benches cannot be called, so no word refers to them.
     if (!item->isBlock)
       named_.emplace(item->name, i);
     bool holds = offset && begin + item->span.begin <= *offset && *offset <= begin + item->span.end;
@@ -121,8 +124,8 @@ void Reach::need(const std::string &entry, std::optional<uint32_t> offset) {
     add(i);
   }
   spread();
-  // Callers of the wanted declaration are needed, because they give the values for which it is
-  // compiled. Other uses are not.
+  // Callers of the wanted declaration are needed, because their calls give the values for which it
+  // is compiled. Other uses of its callees are not.
   for (size_t i = 0; i < items_.size(); ++i) {
     const std::vector<std::string_view> &words = items_[i].item->words;
     bool names = std::any_of(wanted.begin(), wanted.end(), [&](std::string_view word) {
@@ -140,6 +143,8 @@ void Reach::blank(std::string &text) const {
       continue;
     for (ide::Range range : placed.item->blanks)
       for (uint32_t at = placed.begin + range.begin; at < placed.begin + range.end; ++at)
+        // Line ends stay, and every other byte becomes one blank, so that offsets, lines and
+        // columns of the rest do not change.
         if (text[at] != '\n' && text[at] != '\r')
           text[at] = ' ';
   }
@@ -149,6 +154,8 @@ void Reach::blank(std::string &text) const {
 
 const ide::Document &Narrower::documentOf(const std::string &path, const std::string &text) {
   constexpr size_t most = 8;
+  // A worker serves few files at a time; dropping all of them when a ninth comes is simpler than
+  // tracking their use, and costs one parse each.
   if (seen_.size() >= most && !seen_.contains(path))
     seen_.clear();
   auto found = seen_.find(path);

@@ -1,5 +1,5 @@
-// Reduces a file to what one declaration needs, so that checking takes as long as the declaration
-// needs and not as long as the whole file does.
+// Reduces a file to the declarations that one declaration depends on, so that the time of a check
+// depends on the declaration and not on the file.
 #pragma once
 
 #include "lsp/ide/document.h"
@@ -11,14 +11,14 @@
 
 namespace ptl::worker {
 
-/// Remembers the texts that it has seen. When a text returns with a small change, only the change
+/// Caches the texts that it has seen. When a text comes again with a small change, only the change
 /// is parsed.
 class Narrower {
 public:
   /// `text` with blanks in place of the declarations that are not needed. Needed are the wanted
-  /// declarations, what these name, directly or not, and blocks that name them. Everything else
-  /// keeps its place. The wanted declarations have the name `entry` (a test: its text), or hold the
-  /// byte `offset`.
+  /// declarations, their direct and indirect dependencies, and the blocks that mention them.
+  /// Everything else keeps its place. The wanted declarations have the name `entry` (a test: its
+  /// text), or contain the byte `offset`.
   std::string narrowed(const std::string &path, std::string text, const std::string &entry,
                        std::optional<uint32_t> offset);
 

@@ -1,4 +1,4 @@
-// A stage as text with the source of each of its lines, as previews show it.
+// A stage as text, with the source of each of its lines, for previews.
 #pragma once
 
 #include "compile/stage_table.h"
@@ -12,20 +12,20 @@
 
 namespace ptl::worker {
 
-/// What a request shows: a stage, and the chip that it is made for (`block@a3`).
+/// A requested stage, and its chip (`block@a3`).
 struct StageWish {
   StageId id = StageId::Tile;
   std::string target; ///< empty: the CPU
 };
-/// Returns nothing if the text is no stage's name. Without a chip in the text, a stage that only chips
-/// have is made for `kUsualChip`, and one that every machine has for the CPU.
+/// Nothing if the text is not the name of a stage. If the text names no chip, a stage for chips
+/// only is made for `kUsualChip`, and one for every machine is made for the CPU.
 std::optional<StageWish> stageWish(std::string_view text);
-/// The chip for which stages of chips are made if none is named.
+/// The default chip of stages for chips.
 inline constexpr std::string_view kUsualChip = "a3";
 
-/// Facts about one line, beside its text.
+/// Facts about one line in addition to its text.
 struct LineFacts {
-  std::string op; ///< name of the operation or instruction; empty: none begins here
+  std::string op; ///< name of the operation or instruction that begins here; empty: none
   std::vector<std::string> operands, results; ///< types
   std::vector<std::string> notes;             ///< paragraphs of Markdown
 };
@@ -35,7 +35,7 @@ class LineMap {
 public:
   static constexpr uint32_t kNone = ~uint32_t(0);
 
-  /// The number of an origin, innermost range first; kNone for an empty one.
+  /// The number of an origin, whose innermost range comes first; kNone if it is empty.
   uint32_t intern(std::vector<Span> spans);
   /// `line` counts from 0.
   void set(size_t line, uint32_t origin);

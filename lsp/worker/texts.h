@@ -1,4 +1,5 @@
-// The texts of open files, which stay from one request to the next: a request brings what has changed.
+// The texts of open files, which are kept between requests: a request contains only what has
+// changed.
 #pragma once
 
 #include "lsp/worker/channel.h"
@@ -11,7 +12,7 @@ namespace ptl::worker {
 class Texts {
 public:
   /// Replaces each change among the `files` of a request by the whole text of its file, and forgets
-  /// the files that the request says. Returns what is wrong with them; empty: nothing.
+  /// the files that the request names. Returns an error message; empty: there is no error.
   std::string complete(Json &request);
 
 private:

@@ -12,6 +12,8 @@ Span Worker::View::now(Span span) const {
   if (!checked)
     return span;
   const std::vector<Span> &before = code->places();
+  // The code was compiled from an earlier text: the declarations it reads are the same, but may
+  // stand at other places now.
   for (size_t i = 0; i < before.size() && i < reach.size(); ++i) {
     Span from = before[i], to = reach[i]->span;
     if (span.file == from.file && from.begin <= span.begin && span.end <= from.end)
@@ -89,6 +91,7 @@ Json diagnosticsJson(const SourceManager &sources, const DiagnosticSink &sink,
       return decl->span.file == diagnostic.span.file && decl->span.begin <= diagnostic.span.begin &&
              diagnostic.span.begin <= decl->span.end;
     });
+    // Errors outside the reachable declarations are shown only if there are no others.
     if (isInside || diagnostic.span.file == kNoFile)
       inside.push_back(json);
     all.push_back(std::move(json));
@@ -99,6 +102,7 @@ Json diagnosticsJson(const SourceManager &sources, const DiagnosticSink &sink,
 Json timingsJson(const Timings &timings) {
   Json result = Json::object();
   for (const auto &[name, time] : timings)
+    // A step that ran several times counts as one with the sum of its times.
     result[name] = result.value(name, 0.0) + time;
   return result;
 }
@@ -150,7 +154,7 @@ static std::optional<uint32_t> offsetOf(const Json &request) {
                    : std::optional(static_cast<uint32_t>(std::min<int64_t>(given, UINT32_MAX)));
 }
 
-/// Checks what the root file of a request has for its entry; null if it cannot be read.
+/// Checks the root file of a request, cut down to its entry; null if the file cannot be read.
 static std::unique_ptr<Checked> checkRequest(const Json &request, const std::string &stdPath,
                                              std::shared_ptr<const MachineSet> machines,
                                              Narrower &narrower) {
@@ -209,7 +213,7 @@ static std::string chipNames(const MachineSet &machines) {
   return names;
 }
 
-/// The machines that came with the compiler, and those of the request.
+/// The machines that come with the compiler, and those of the request.
 static std::shared_ptr<const MachineSet> machinesOf(const Json &request) {
   std::vector<MachineFile> own;
   for (const auto &[path, text] : objectOf(request, "machines").items())
@@ -222,6 +226,7 @@ Worker::View Worker::open(const Json &request, const std::string &target) {
   View view;
   std::shared_ptr<const MachineSet> machines = machinesOf(request);
   const Machine *chip = machines->find(target);
+  // The CPU is a machine as well, but it is no chip.
   if (!target.empty() && (!chip || chip->executable)) {
     view.failure = failureOf("no-target", "there is no chip `" + target + "`; there are " +
                                               chipNames(*machines));
@@ -257,6 +262,7 @@ Worker::View Worker::open(const Json &request, const std::string &target) {
   }
   std::string problem;
   Wanted wanted = wantedOf(objectOf(request, "bindings"));
+  // Bindings of the user take precedence over example sizes.
   wanted.merge(staticSizes(*decl, sizesOf(request)));
   std::vector<BoundEntry> entries = bindEntries(*checked->program, *decl, wanted, problem);
   // The checked tree needs no binding.
@@ -265,6 +271,7 @@ Worker::View Worker::open(const Json &request, const std::string &target) {
     return view;
   }
   std::string key = keyOf(request, target, *checked, view.reach, entries);
+  // A text that differs only in what the entry does not read has the same key and the same code.
   view.code = cache_.find(key);
   view.isKnown = view.code;
   if (view.isKnown) {

@@ -19,7 +19,7 @@ Json error(const char *code, const std::string &message) {
   return {{"error", {{"code", code}, {"message", message}}}};
 }
 
-/// Steps that never end or crash are made on demand, so that the limits can be tested.
+/// With the option `fault` a step hangs or crashes on demand, so that the limits can be tested.
 static void provoke(const std::string &fault, const std::string &step) {
   if (fault == "hang:" + step)
     for (;;)
@@ -72,8 +72,8 @@ Json Worker::answer(Json request) {
   return result;
 }
 
-/// Compiles something small to the end: what the first request would wait for is then in memory,
-/// and so is the code of a product of `f32`.
+/// Compiles a small program to the end, so that the first request does not wait for code and tables
+/// to be loaded and finds the code of an `f32` product.
 Json Worker::warm() {
   constexpr const char *text =
       "program k[N](x: f32[N, N]) -> (y: f32[N, N])\n{\n    let p = x @ x\n"
@@ -87,6 +87,7 @@ Json Worker::warm() {
   if (view.failure.is_null()) {
     Watch watch = [this](const std::string &name) { return step(name); };
     isWarm = view.code->stage(StageId::Asm, watch, view.timings);
+    // Nobody asks for this text again.
     cache_.remove(view.code);
   }
   return {{"result", {{"ok", isWarm}, {"timings", timingsJson(view.timings)}}}};
@@ -133,7 +134,7 @@ Json Worker::mlir(const Json &request) const {
 
 namespace {
 
-/// `origins` and `map` of an answer: lines with one origin share it.
+/// The members `origins` and `map` of an answer: lines with the same origin share one entry.
 void addMap(Json &result, const StageText &stage, const std::function<Json(Span)> &place) {
   Json origins = Json::array(), map = Json::array();
   std::vector<int64_t> known;
@@ -141,6 +142,7 @@ void addMap(Json &result, const StageText &stage, const std::function<Json(Span)
     uint32_t origin = stage.map.originOf(line);
     if (origin == LineMap::kNone)
       continue;
+    // -2: not looked up yet; -1: none of its places is in the present text.
     known.resize(std::max<size_t>(known.size(), origin + 1), -2);
     if (known[origin] == -2) {
       Json places = Json::array();

@@ -1,4 +1,4 @@
-// The requests of the worker. Their forms are described in README.md.
+// The requests of the worker. README.md describes them.
 #pragma once
 
 #include "lsp/worker/cache.h"
@@ -23,13 +23,13 @@ public:
 
   /// The answer to one request: the members beside its id. Never throws.
   Json answer(Json request);
-  /// Frees memory while no request waits.
+  /// Frees memory; to be called while no request waits.
   void tidy();
   bool shouldStop() const { return shouldStop_; }
 
 private:
-  /// A declaration as the request sees it. The compiled form may come from an older text in which
-  /// the same declarations were at other places.
+  /// A declaration from the point of view of a request. Its code may have been compiled from an
+  /// older text, in which the same declarations were at other places.
   struct View;
   struct OpenStage;
 
@@ -63,7 +63,7 @@ private:
   bool shouldStop_ = false;
 };
 
-/// Facts of a dumped `.mlir` of ours (mlir_file.cpp).
+/// Facts about a dumped `.mlir` file (mlir_file.cpp).
 Json describeMlir(const std::string &text);
 
 } // namespace ptl::worker

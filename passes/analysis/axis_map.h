@@ -1,6 +1,6 @@
-// Tells along which axes of its operands the axes of an operation's result run. A group of
-// operations can be tiled along an axis when each of them computes a part of its result from that
-// part of its operands.
+// Maps the axes of an operation's result to axes of its operands. A group of operations can be
+// tiled along an axis if each of them computes a part of its result from the corresponding part of
+// its operands.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"
@@ -12,17 +12,17 @@
 
 namespace ptl::ir {
 
-/// For each axis of a value the axis of the group's root along which it runs, or `kWhole` if the
-/// axis is needed whole.
+/// For each axis of a value the corresponding axis of the group's root, or `kWhole` if the axis is
+/// needed whole.
 using AxisMap = llvm::SmallVector<int64_t, 4>;
 inline constexpr int64_t kWhole = -1;
 
-/// The maps of all array operands of `op` (empty ones for scalars) given the map of its result; an
-/// operation with several results has one map for all of them.
-/// Nothing when `op` cannot compute a part of its result along one of the mapped axes.
+/// The maps of all array operands of `op` (empty ones for scalars), given the map of its result; an
+/// operation with several results has one map for all of them. Nothing if `op` cannot compute a
+/// part of its result along one of the mapped axes.
 std::optional<llvm::SmallVector<AxisMap>> operandAxes(mlir::Operation *op, const AxisMap &result);
 
-/// The map of a slice's source where the slice leaves out nothing but axes of extent 1; nothing for others.
+/// The map of a slice's source, if the slice only drops axes of extent 1; nothing for other slices.
 std::optional<AxisMap> axesBeforeDrop(SliceOp slice, const AxisMap &result);
 
 } // namespace ptl::ir

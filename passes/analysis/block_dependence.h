@@ -1,6 +1,6 @@
-// Finds the instructions of a function at the block level that must keep their order: the program
-// as a tree of bodies and items, with the bytes that each item touches, and the dependences between
-// the items of one body.
+// Dependence analysis at the block level: a function as a tree of bodies and items, the bytes that
+// each item touches, and the dependences between the items of one body, which must keep their
+// order.
 #pragma once
 
 #include "ir/dialect/instruction_op.h"
@@ -23,13 +23,13 @@ struct BlockMachine {
   bool vectorBarrier = true; ///< dependent instructions of the vector pipe need a barrier
   int64_t eventIds = 8;      ///< of an ordered pair of pipes
   std::array<int64_t, 11> alignment{32, 32, 32, 32, 512, 512, 512, 64, 128, 32, 32}; ///< by place
-  std::string isaMacro; ///< of the library whose instructions do what `inside.def` says
+  std::string isaMacro; ///< the library, whose instructions have the side effects in `inside.def`
 
   BlockMachine() = default;
   explicit BlockMachine(const Machine &machine);
 };
 
-/// Numbers scalar expressions so that two of the same form have the same number.
+/// Value numbering of scalar expressions: two expressions of the same form have the same number.
 class ExpressionTable {
 public:
   unsigned idOf(mlir::Value value);
@@ -48,13 +48,13 @@ private:
   unsigned next_ = 0;
 };
 
-/// Slots of equal size that are used in turn, either by a computed number or by the pops of a
-/// queue.
+/// Slots of equal size that are used in rotation, selected either by a computed number or by the
+/// pops of a queue.
 struct Rotation {
   int64_t begin, end; ///< bytes of all slots
   int64_t count;
-  unsigned slotKey; ///< equal for slots of the same number
-  mlir::Value slot; ///< the number; of a queue: null
+  unsigned slotKey; ///< equal for equal slot numbers
+  mlir::Value slot; ///< the slot number; null for a queue
   mlir::Value queue;
   bool operator==(const Rotation &other) const {
     return begin == other.begin && end == other.end && count == other.count &&
@@ -62,7 +62,7 @@ struct Rotation {
   }
 };
 
-/// Slots of equal size one behind the other; there are none if `count` is 0.
+/// Consecutive slots of equal size; there are none if `count` is 0.
 struct Ring {
   int64_t begin = 0, end = 0, count = 0;
   bool operator==(const Ring &other) const {
@@ -71,24 +71,24 @@ struct Ring {
 };
 
 inline constexpr unsigned kFirstGlobalSpace = 16; ///< below: the places of on-chip memory
-inline constexpr unsigned kEventSpace = 15;       ///< the events that instructions use inside
+inline constexpr unsigned kEventSpace = 15;       ///< the events that instructions use internally
 
-/// Bytes that an item touches from one pipe. In global memory `space` is the array, and `box` the
-/// part of it, where that is known.
+/// Bytes that an item accesses from one pipe. In global memory `space` is the array, and `box` the
+/// accessed part of it, if known.
 struct Touch {
-  mlir::Operation *first, *last; ///< first and last instruction of the item that does so
+  mlir::Operation *first, *last; ///< first and last instruction of the item with this access
   mlir::Value value;             ///< the tile, view or pointer
   Pipe pipe;
   bool reads = false, writes = false;
-  bool receives = false; ///< filled by the other core, which waits for the readers of before
-  bool releases = false; ///< tells the other core that its readers are done
-  bool aside = false;    ///< before the instruction starts, which itself waits for that
+  bool receives = false; ///< written by the other core, which waits for the previous readers
+  bool releases = false; ///< tells the other core that its readers have finished
+  bool aside = false;    ///< before the instruction starts, which itself waits for it
   unsigned space;
   int64_t begin, end;
   int rotation = -1;                 ///< in `BlockProgram::rotations`
-  Ring ring;                         ///< that it is a slot of
-  int64_t slot = -1;                 ///< where that is a constant
-  mlir::Operation *popped = nullptr; ///< the tile of a queue
+  Ring ring;                         ///< the ring of which it is a slot
+  int64_t slot = -1;                 ///< the slot number if it is constant
+  mlir::Operation *popped = nullptr; ///< the tile popped from a queue
   PartitionViewOp box;
 
   bool isGlobal() const { return space >= kFirstGlobalSpace; }
@@ -102,33 +102,33 @@ struct Item {
   std::optional<Pipe> pipe; ///< of an instruction
   std::vector<Touch> touches;
   std::vector<std::unique_ptr<Body>> bodies;
-  std::array<unsigned, kNumPipes> instructions{}; ///< how many are in it, by pipe
+  std::array<unsigned, kNumPipes> instructions{}; ///< number of instructions in it, by pipe
 
   bool has(Pipe which) const { return instructions[static_cast<size_t>(which)] != 0; }
 };
 
-/// The number in a loop's iteration that decides which slots it uses: iterations with equal numbers
-/// may touch the same bytes.
+/// The number that determines the slots of a loop's iteration: iterations with equal numbers may
+/// access the same bytes.
 struct Frame {
   unsigned slotKey;
   int64_t count;
-  mlir::Value slot; ///< null: the number of the iteration
+  mlir::Value slot; ///< null: the iteration's own number
 };
 
 struct Body {
   mlir::Block *block;
   mlir::Operation *owner;
-  Item *parent = nullptr; ///< the item this is a body of; null: the function
+  Item *parent = nullptr; ///< the item that contains this body; null: the function
   std::vector<Item> items;
   bool loop = false;         ///< of an `scf.for`
   std::vector<Frame> frames; ///< of a loop
-  std::vector<int> frameOf;  ///< by rotation: the frame in which it rotates here, or -1
+  std::vector<int> frameOf;  ///< by rotation: the frame of this loop in which it rotates, or -1
   bool popsRotate = false;   ///< a frame follows from the pops of a queue in this loop
 };
 
 enum class Hazard : uint8_t { RAW, WAR, WAW };
 
-/// A dependence: `dst` must run after `src`. Between iterations `src` belongs to an earlier
+/// A dependence: `dst` must execute after `src`. If it is loop-carried, `src` belongs to an earlier
 /// iteration and `dst` to a later one; with a frame, to iterations with equal slots.
 struct Dependence {
   const Touch *src, *dst;
@@ -138,7 +138,7 @@ struct Dependence {
   int frame = -1;
 };
 
-/// A function as a tree. Keeps pointers into the IR, which must not change meanwhile.
+/// A function as a tree. It keeps pointers into the IR, which must not change during its lifetime.
 class BlockProgram {
 public:
   BlockProgram(mlir::func::FuncOp function, const BlockMachine &machine);
@@ -148,19 +148,19 @@ public:
   const std::vector<Rotation> &rotations() const { return rotations_; }
   unsigned numberOf(mlir::Value expression) { return expressions_.idOf(expression); }
 
-  /// The dependences between the items of a body, and for a loop also those between iterations.
-  /// Only the latest producers are given, since the order of earlier ones follows. Dependences
-  /// within one pipe are given only for the vector pipe.
+  /// The dependences between the items of a body and, for a loop, the loop-carried ones. Only the
+  /// latest producers are listed, since the order of earlier ones follows by transitivity.
+  /// Dependences within one pipe are listed only for the vector pipe, because the other pipes
+  /// execute in order.
   std::vector<Dependence> dependencesOf(const Body &body);
   /// The dependences of an `scf.while`, whose two bodies are treated as one sequence with
   /// consecutive numbers.
   std::vector<Dependence> dependencesOfWhile(const Item &loop);
 
-  /// The instructions of the program that do something beside their work.
+  /// The instructions of the program that have side effects on events.
   const std::set<const InsideInstruction *> &inside() const { return inside_; }
 
-  /// The value whose remainder modulo `count` is the same, with the operations removed that do not
-  /// change the remainder.
+  /// The value without operations that do not change its remainder modulo `count`.
   mlir::Value stripModulo(mlir::Value slot, int64_t count) const;
 
 private:

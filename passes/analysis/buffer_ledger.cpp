@@ -11,7 +11,7 @@ std::string bytesText(int64_t bytes) {
   if (bytes < 1024)
     return std::to_string(bytes) + " B";
   std::string text = std::to_string(bytes / 1024);
-  // One digit is enough for a reader; the rest is cut off.
+  // One digit is enough for a reader; the rest is dropped.
   if (int64_t tenths = bytes % 1024 * 10 / 1024)
     text += "." + std::to_string(tenths);
   return text + " KiB";
@@ -163,7 +163,7 @@ struct Table {
 };
 } // namespace
 
-/// Characters of UTF-8.
+/// The number of characters of a UTF-8 text.
 static size_t widthOf(std::string_view text) {
   return static_cast<size_t>(
       // Bytes of the form 10xxxxxx continue a character.
@@ -214,7 +214,7 @@ static std::vector<std::string> rowOf(const LedgerBuffer &buffer, const LedgerFu
 
 static std::string spaceText(const LedgerSpace &space, const LedgerFunction &function) {
   std::string out = space.place + ": " + bytesText(space.peak) + " of " + capacityText(space);
-  // The bound is only told where the packing did not reach it.
+  // The bound is shown only where the packing did not reach it.
   if (space.lowerBound < space.peak)
     out += ", at least " + bytesText(space.lowerBound) + " at line " +
            std::to_string(function.lineAt(space.fullest));

@@ -1,5 +1,5 @@
-// The result of buffer planning as plain data for people and tools: which buffer is where in the
-// memories of a machine. Standard library only.
+// The result of buffer planning as plain data for people and tools: the address of each buffer in
+// the memories of a machine. Uses only the standard library.
 #pragma once
 
 #include <cstdint>
@@ -9,44 +9,44 @@
 
 namespace ptl {
 
-/// A place in a source text; line 0 stands for no place.
+/// A source location; line 0 means none.
 struct LedgerPlace {
   std::string file;
   uint32_t line = 0, column = 0;
 };
 
-/// A buffer, or the slots of one, or the slots of a queue between cores.
+/// A buffer, the slots of one, or the slots of a queue between cores.
 struct LedgerBuffer {
   enum class Kind : uint8_t { Tile, Slots, Queue };
   std::string name;
   std::string type; ///< `f32[64, 128] nd`; empty for queues
   Kind kind = Kind::Tile;
   LedgerPlace place;
-  int64_t bytes = 0;              ///< of one slot, as the type says
+  int64_t bytes = 0;              ///< of one slot, by its type
   int64_t count = 1;              ///< of slots
   int64_t total = 0;              ///< of all slots, each rounded up to the alignment
   int64_t address = -1;           ///< -1: it did not fit
   uint32_t begin = 0, end = 0;    ///< first and last position at which it is live
-  std::vector<std::string> pipes; ///< that touch it
+  std::vector<std::string> pipes; ///< the pipes that access it
 };
 
-/// How strictly buffers were kept from sharing bytes. Each value needs less synchronisation than
-/// the next, and more bytes; planning takes the first that fits.
+/// How strictly buffers were prevented from sharing bytes. Each value needs less synchronisation
+/// than the next, but more bytes; planning takes the first that fits.
 enum class Sharing : uint8_t {
   None,  ///< each buffer has bytes of its own
-  Pipe,  ///< only buffers of one and the same pipe share
-  Loops, ///< and such whose innermost loops are not live together
-  Turns, ///< and what is not live together, unless one follows right upon the other
-  All,   ///< whatever is not live together
+  Pipe,  ///< only buffers of a single common pipe share
+  Loops, ///< and buffers whose innermost loops are not live together
+  Turns, ///< and buffers that are not live together, unless one directly follows the other
+  All,   ///< all buffers that are not live together
 };
 
 struct LedgerSpace {
   std::string place; ///< `vec`
   int64_t bytes = 0, reserved = 0, usable = 0, alignment = 1;
   int64_t peak = 0;       ///< end of the highest buffer
-  int64_t lowerBound = 0; ///< largest sum of live bytes: no placement needs less
-  /// The bytes lost in packing: the peak less the largest sum of buffers that `sharing` keeps
-  /// apart.
+  int64_t lowerBound = 0; ///< largest sum of live bytes: a lower bound for any placement
+  /// The bytes lost in packing: the peak minus the largest sum of buffers that may not share under
+  /// `sharing`.
   int64_t waste = 0;
   uint32_t fullest = 0; ///< position of the lower bound
   Sharing sharing = Sharing::None;
@@ -61,27 +61,30 @@ struct LedgerLoop {
   LedgerPlace place;
 };
 
-/// Tiles of a kernel that are too large for a memory of the core and are done in parts.
+/// Tiles of a kernel that exceed a memory of the core and are processed in parts.
 struct LedgerParts {
-  std::string axis, tile; ///< the length that is cut, and the largest tile that has it, by name
-  LedgerPlace place;      ///< of that tile
-  int64_t capacity = 0;   ///< of the whole
+  /// the name of the length that is cut, and of the largest tile that has it
+  std::string axis, tile;
+  LedgerPlace place;    ///< of that tile
+  int64_t capacity = 0; ///< of the whole
   int64_t parts = 1, size = 0;
-  /// With this, each part is handed on within the loops of the kernel, and tiles without the axis
-  /// are loaded once. Without it, a part goes through everything that a point of the grid does.
+  /// With this, each part is passed on within the loops of the kernel, and tiles without the axis
+  /// are loaded once. Without it, each part executes everything that a point of the grid does.
   bool insideLoops = false;
-  std::vector<std::string> loadedAgain; ///< tiles that every part loads
-  int64_t bytesAgain = 0;               ///< of them, for each further part and turn of their loops
-  std::string memory;                   ///< that is too small for the whole
+  std::vector<std::string> loadedAgain; ///< tiles that are loaded for every part
+  /// of these tiles, for each further part and iteration of their loops
+  int64_t bytesAgain = 0;
+  std::string memory; ///< the memory that is too small for whole tiles
   int64_t needed = 0, usable = 0;
-  std::string avoid; ///< what would need no parts: `ROWS = 32`; empty: nothing was found
+  std::string avoid; ///< an edit without parts: `ROWS = 32`; empty: none was found
 };
 
-/// How a kernel was made to fit.
+/// How a kernel was changed until it fitted.
 struct LedgerKernel {
   std::string name;
   std::optional<LedgerParts> parts;
-  std::vector<std::string> givenUp; ///< for room: what overlaps less, or is not done as it says
+  /// to save memory: less overlap, or a schedule's request that was dropped
+  std::vector<std::string> givenUp;
 };
 
 /// Positions number the instructions of a function, and the begins and ends of its loops and
@@ -101,12 +104,12 @@ struct LedgerFunction {
 struct BufferLedger {
   std::string machine;
   std::vector<LedgerFunction> functions;
-  std::vector<LedgerKernel> kernels; ///< those that did not fit at once
+  std::vector<LedgerKernel> kernels; ///< those that did not fit at first
 };
 
 /// `4 parts of 32`.
 std::string partsTitle(const LedgerParts &parts);
-/// Explains in sentences what is cut, why, what it costs and how it could be avoided.
+/// A text that explains what is cut, why, the cost, and how it could be avoided.
 std::string partsText(const LedgerParts &parts);
 
 /// `204 KiB`, `20.5 KiB`, `96 B`.
@@ -117,9 +120,10 @@ std::string capacityText(const LedgerSpace &space);
 std::string sizeText(const LedgerBuffer &buffer);
 std::string_view sharingName(Sharing sharing);
 
-/// One document: `{"machine": …, "functions": [{"name", "spaces": [{"buffers": […]}]}]}`.
+/// The ledger as one document: `{"machine": …, "functions": [{"name", "spaces": [{"buffers":
+/// […]}]}]}`.
 std::string ledgerJson(const BufferLedger &ledger);
-/// A table per function and memory.
+/// The ledger as one table per function and memory.
 std::string ledgerText(const BufferLedger &ledger);
 
 } // namespace ptl

@@ -1,4 +1,4 @@
-// Computes when the buffers of a function at block level are live, in program order.
+// Liveness of the buffers of a function at block level, in program order.
 #pragma once
 
 #include "ir/dialect/pto_dialect.h"
@@ -13,10 +13,10 @@ struct LiveRange {
   bool contains(const LiveRange &other) const { return begin <= other.begin && other.end <= end; }
 };
 
-/// A buffer. Slots that are used in turn are one buffer, which is live through every loop in which
-/// they rotate. A queue's buffer is live throughout, since the producer writes at any time. A
-/// buffer that was made outside a loop and is used in it is live through the loop; one that is made
-/// in the body is live from its first to its last use.
+/// A buffer and its live range. Slots that are used in rotation are one buffer, which is live
+/// during every loop in which they rotate. A queue's buffer is always live, since the producer may
+/// write at any time. A buffer from outside a loop that is used in the loop is live during the
+/// whole loop; one that is allocated in the body is live from its first to its last use.
 struct LiveBuffer {
   mlir::Operation *op = nullptr; ///< `alloc_tile`, `alloc_multi_tile`, `reserve_buffer`
   ir::Place place = ir::Place::Vec;
@@ -24,12 +24,12 @@ struct LiveBuffer {
   int64_t count = 1;
   LiveRange live;
   uint8_t pipes = 0;            ///< one bit for each pipe that touches it
-  std::optional<int64_t> fixed; ///< it has this address already
+  std::optional<int64_t> fixed; ///< it already has this address
   bool onePipe() const { return (pipes & (pipes - 1)) == 0; }
 };
 
-/// Allows the output of an instruction to have the same bytes as this input, if the input is not
-/// needed after it.
+/// The output of an instruction may have the same bytes as this input, if the input is dead after
+/// it.
 struct InPlacePair {
   uint32_t input = 0, output = 0; ///< buffers
   uint32_t position = 0;
@@ -42,9 +42,10 @@ struct LiveLoop {
 };
 
 struct BufferLiveness {
-  std::vector<mlir::Operation *> positions; ///< instructions, begins and ends of loops and branches
-  std::vector<LiveLoop> loops;              ///< outer before inner, in program order
-  std::vector<LiveBuffer> buffers;          ///< in program order
+  /// instructions, and the begins and ends of loops and branches
+  std::vector<mlir::Operation *> positions;
+  std::vector<LiveLoop> loops;     ///< outer before inner, in program order
+  std::vector<LiveBuffer> buffers; ///< in program order
   std::vector<InPlacePair> inPlace;
 };
 

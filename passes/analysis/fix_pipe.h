@@ -1,4 +1,5 @@
-// What the fix pipe of a cube core does to an accumulator on its way to global memory.
+// Operations that the fix pipe of a cube core applies to an accumulator on its way to global
+// memory.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"
@@ -7,22 +8,23 @@
 
 namespace ptl::ir {
 
-/// A value of zeros: an array or a scalar.
+/// Whether all elements of an array, or a scalar, are zero.
 bool isZeroValue(mlir::Value value);
 
-/// What is stored, traced back to the value that the fix pipe takes.
+/// A stored value, traced back to the value that the fix pipe reads.
 struct FixedOnTheWay {
-  mlir::Value source;                          ///< what is stored itself, if nothing is done to it
-  llvm::SmallVector<mlir::Operation *, 2> ops; ///< from what is stored back to the source
+  /// the stored value itself, if the fix pipe does nothing
+  mlir::Value source;
+  llvm::SmallVector<mlir::Operation *, 2> ops; ///< from the stored value back to the source
 };
 
-/// The fix pipe replaces negative numbers by 0 and then rounds to a shorter float, each once at
-/// most. So these operations are left out between a product and the store of its result, where
-/// nobody else reads what they make: `f16(max(p, 0))`, and `max(f16(p), 0)`, which is the same
-/// because rounding keeps signs.
+/// The fix pipe replaces negative numbers by 0 and then rounds to a shorter float, each at most
+/// once. So these operations are skipped between a product and the store of its result, if their
+/// results have no other use: `f16(max(p, 0))`, and also `max(f16(p), 0)`, which is equal because
+/// rounding preserves signs.
 FixedOnTheWay throughFixPipe(mlir::Value stored);
 
-/// The operand whose negative numbers this operation replaces by 0; null if it does anything else.
+/// The operand of which this operation replaces negative numbers by 0; null for other operations.
 mlir::Value reluOperand(mlir::Operation *op);
 
 } // namespace ptl::ir

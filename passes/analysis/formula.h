@@ -1,4 +1,4 @@
-// Writes scalars as formulas of what they are computed from.
+// Writes scalars as formulas of the values that they are computed from.
 #pragma once
 
 #include "mlir/IR/Value.h"
@@ -7,8 +7,8 @@
 
 namespace ptl::ir {
 
-/// The formula of a scalar, as the checker prints lengths: `N*D`, `cdiv(N, 64)`. Empty unless it
-/// has only lengths, integer parameters and constants.
+/// The formula of a scalar in the checker's notation of lengths: `N*D`, `cdiv(N, 64)`. Empty unless
+/// it consists of lengths, integer parameters and constants only.
 std::string formulaOf(mlir::Value scalar);
 
 /// The formula of a condition over such scalars: `N <= 128`, `or(not(0 < B), 0 < C)`.

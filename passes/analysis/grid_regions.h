@@ -1,4 +1,4 @@
-// Computes what a grid reads and writes, as boxes of arrays in terms of values that are known
+// Computes the boxes of arrays that a grid reads and writes, in terms of values that are known
 // before the grid. The caller provides the arithmetic: it may emit code, or compute at once.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace ptl::ir {
 
-/// Start, count and step of an axis; without a start they stand for all positions.
+/// Start, count and step of an axis; without a start: all positions.
 struct AxisBounds {
   mlir::OpFoldResult start, count, step;
 };
@@ -22,13 +22,13 @@ struct RegionBounds {
   llvm::SmallVector<AxisBounds, 4> axes;
 };
 
-/// Computes with positions.
+/// Arithmetic on positions.
 class PositionArithmetic {
 public:
   using Number = mlir::OpFoldResult;
   virtual ~PositionArithmetic() = default;
   virtual Number constant(int64_t value) = 0;
-  /// The number of a value from outside the grid; null when it is not known.
+  /// The number for a value from outside the grid; null if it is unknown.
   virtual Number outside(mlir::Value value) = 0;
   virtual Number add(Number x, Number y) = 0;
   virtual Number sub(Number x, Number y) = 0;
@@ -37,19 +37,19 @@ public:
   virtual Number max(Number x, Number y) = 0;
 };
 
-/// What arrays from outside a grid are.
+/// What arrays from outside a grid stand for.
 enum class OutsideArrays : uint8_t {
-  Computed, ///< in the grid where they are used, or views of what they read
-  Stored,   ///< arrays themselves
+  Computed, ///< computations that the grid repeats at their uses, or views of their operands
+  Stored,   ///< arrays in memory
 };
 
-/// The boxes of an array that a grid touches: in its body, and through values from outside that it
-/// reads. Loops are covered by the hull of their positions.
+/// The boxes of an array that a grid accesses: in its body, and through outside values that it
+/// reads. Loops are covered by the convex hull of their positions.
 class GridRegions {
 public:
   GridRegions(PositionArithmetic &arithmetic, OutsideArrays outside, mlir::Operation *grid);
 
-  /// Returns nothing if the boxes are not known.
+  /// The boxes; nothing if they are unknown.
   std::optional<llvm::SmallVector<RegionBounds, 4>> of(mlir::Value array);
 
   /// The box of a load outside grids.
@@ -83,7 +83,7 @@ private:
   OutsideArrays outside_ = OutsideArrays::Computed;
   mlir::Operation *grid_ = nullptr;
   bool isOpaque_ = false;
-  llvm::DenseSet<mlir::Value> whole_;             ///< arrays with uses that are no boxes
+  llvm::DenseSet<mlir::Value> whole_;             ///< arrays with uses that are not boxes
   llvm::SmallVector<mlir::Operation *> accesses_; ///< loads, stores and slices, each once
   llvm::DenseSet<mlir::Operation *> seen_;
   llvm::DenseMap<mlir::Value, Range> ranges_;

@@ -1,4 +1,4 @@
-// Element types as machine files name them.
+// Element types by their names in machine files.
 #pragma once
 
 #include "mlir/IR/Types.h"

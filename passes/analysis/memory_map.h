@@ -1,6 +1,6 @@
-// Draws the memory map over time: which buffer is at which address while the program runs.
-// Positions in the program, with source lines, go across, and addresses go up. Standard library
-// only; the same ledger gives the same bytes.
+// Draws the memory map over time: the address of each live buffer while the program runs. The
+// horizontal axis is the position in the program, with source lines; addresses go upwards. Uses
+// only the standard library; the output is deterministic.
 #pragma once
 
 #include "passes/analysis/buffer_ledger.h"
@@ -9,7 +9,7 @@ namespace ptl {
 
 /// One picture per memory, of at most about 120 characters across.
 std::string memoryMapText(const BufferLedger &ledger);
-/// One document of SVG that needs nothing else; boxes have titles.
+/// A self-contained SVG document; boxes have titles.
 std::string memoryMapSvg(const BufferLedger &ledger);
 
 } // namespace ptl

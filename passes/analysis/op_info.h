@@ -10,7 +10,7 @@ namespace ptl::ir {
 const OpRecord *recordOf(mlir::Operation *op);
 
 /// Whether each element of the result depends only on the operands' elements at that position
-/// (broadcast): elementwise, comparison, select and conversion records.
+/// (after broadcasting): elementwise, comparison, select and conversion records.
 bool isElementwise(mlir::Operation *op);
 
 } // namespace ptl::ir

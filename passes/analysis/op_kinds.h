@@ -1,4 +1,4 @@
-// What operations on arrays are to passes that compute them in parts, on every target.
+// Classifies operations on arrays for passes that tile them, on every target.
 #pragma once
 
 #include "mlir/IR/Operation.h"
@@ -7,29 +7,32 @@
 namespace ptl::ir {
 
 bool isReduction(mlir::Operation *op);
-/// Operations that go along one axis and have a result as large as their operand: scans and sorts.
+/// Whether the operation processes one axis and has a result as large as its operand: scans and
+/// sorts.
 bool isScan(mlir::Operation *op);
-/// Scans whose parts follow from the part itself and what comes before, folded.
+/// Whether a part of the scan's result depends only on that part of the operand and on the
+/// reduction of the preceding ones.
 bool isCumulative(mlir::Operation *op);
 bool isProduct(mlir::Operation *op);
-/// Reductions, searches, products, scans and sorts: never computed twice.
+/// Whether the operation must not be duplicated: reductions, searches, products, scans and sorts.
 bool isCostly(mlir::Operation *op);
-/// Operations that are arithmetic: elementwise ones and those above.
+/// Whether the operation is arithmetic: elementwise, or one of those above.
 bool isTiled(mlir::Operation *op);
-/// Operations whose results can be looked through: they say which elements of another value theirs
-/// are.
+/// Whether the result only selects or rearranges elements of another value, so that analyses look
+/// through it.
 bool isView(mlir::Operation *op);
-/// Operations that choose elements of their first operand by positions that are data.
+/// Whether the operation selects elements of its first operand by positions that are data.
 bool isTaken(mlir::Operation *op);
-/// Arrays of one value or of positions: made anew for each tile.
+/// Whether the operation creates an array of one value or of positions: it is repeated for each
+/// tile.
 bool isFill(mlir::Operation *op);
 
-/// The axes that a reduction along given axes folds; empty for one over all axes.
+/// The axes of a reduction with explicit axes; empty for one over all axes.
 llvm::SmallVector<int64_t> foldedAxesOf(mlir::Operation *reduction);
-/// The axes that a reduction folds: those that it names, counted from the front, or all of its
-/// operand's.
+/// The axes that a reduction reduces: the explicit ones, counted from the front, or all axes of its
+/// operand.
 llvm::SmallVector<int64_t> reducedAxesOf(mlir::Operation *reduction);
-/// The axis that a scan or a sort goes along.
+/// The axis that a scan or a sort processes.
 size_t axisAlong(mlir::Operation *scan);
 
 } // namespace ptl::ir

@@ -1,5 +1,5 @@
 // Coefficients of polynomials for elementary functions in `f32`, constant term first: one table for
-// all targets that compute them in the same way. Fitted to the least largest relative error.
+// all targets that use the same method. They are minimax fits of the relative error.
 #pragma once
 
 namespace ptl::polynomials {

@@ -1,6 +1,6 @@
-// A search for a configuration that works. It starts from the one that is wanted most and goes
-// through a list of changes; each has a condition under which it may help, an effect, and a
-// description. After each failure the first change that may help is made. Standard library only.
+// A search for a configuration that works. It starts from the preferred one and has a list of
+// changes; each has a condition under which it may help, an effect, and a description. After each
+// failure the first change that may help is made. Uses only the standard library.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,17 @@
 
 namespace ptl {
 
-/// One change of the configuration. A state holds the configuration that is being tried and what is
-/// known about why the last one failed.
+/// One change of the configuration. A state holds the configuration that is tried next, and the
+/// information about the last failure.
 template <typename State> struct Change {
   bool (*mayHelp)(const State &);
   void (*make)(State &);
-  /// Describes how far the change is made; empty where it is not made.
+  /// Describes the extent of the change in a state; empty if it has not been made.
   std::string (*text)(const State &);
 };
 
-/// Goes through configurations; `state` is the next to be tried. Every change has to stop helping
-/// after some repetitions, unless a later change resets it, so that the search ends.
+/// Iterates over configurations; `state` is the next to be tried. To guarantee termination, every
+/// change must stop helping after some repetitions, unless a later change resets it.
 template <typename State> class Search {
 public:
   using Changes = std::span<const Change<State>>;
@@ -32,8 +32,8 @@ public:
     note();
   }
 
-  /// After a failure, which has been noted in the state, makes the next change. False if none may
-  /// help.
+  /// To be called after a failure, which has been recorded in the state: makes the next change.
+  /// False if no change may help.
   bool next() {
     for (const Change<State> &each : changes_)
       if (each.mayHelp(state)) {
@@ -45,7 +45,7 @@ public:
     return false;
   }
 
-  /// Undoes the last change, which turned out to be impossible, so that it was not tried.
+  /// Undoes the last change, which turned out to be impossible and so was not tried.
   void takeBack() {
     if (!before_)
       return;
@@ -54,7 +54,7 @@ public:
     before_.reset();
   }
 
-  /// Describes the changes made in any attempt, each as far as it went last, in the order of the
+  /// Describes the changes made in any attempt, each at its latest extent, in the order of the
   /// list.
   std::vector<std::string> tried() const {
     std::vector<std::string> texts;

@@ -7,7 +7,7 @@
 
 namespace ptl::block {
 
-/// The place in the file of the kernel. For code that was inlined from a callee it is the place of
+/// The location in the kernel's file. For code that was inlined from a callee it is the location of
 /// the call.
 LedgerPlace placeOf(mlir::Location location);
 /// The name in the location; empty if it has none.

@@ -1,17 +1,17 @@
-// Decides whether a value is still read in structured control flow, where a loop's next round reads
-// values from before the loop again.
+// Liveness of a value in structured control flow, where the next iteration of a loop reads values
+// from before the loop again.
 #pragma once
 
 #include "mlir/IR/Operation.h"
 
 namespace ptl::ir {
 
-/// Whether an operation that reads `value` may run after `op`: one behind it, or, where `op` is in
-/// a loop and `value` is made before the loop, any in that loop, `op` itself included. Operations
-/// that only ask for lengths do not read the value.
+/// Whether an operation that reads `value` may execute after `op`: a later one or, if `op` is in a
+/// loop and `value` is defined before the loop, any operation in that loop, including `op` itself.
+/// Operations that only query lengths do not read the value.
 bool isReadAfter(mlir::Value value, mlir::Operation *op);
 
-/// Whether an operation inside of the regions of `op` reads `value`.
+/// Whether an operation nested in the regions of `op` reads `value`.
 bool isReadInside(mlir::Value value, mlir::Operation *op);
 
 } // namespace ptl::ir

@@ -46,7 +46,7 @@ public:
       result_.numProducts += partOf(product->getResult(0)).number == 0;
       result_.accumulators.insert(product->getResult(0));
     });
-    // The order matters: a sum that a loop carries must not be taken as a plain sum, and an
+    // The order matters: a sum that a loop carries must not be taken for a plain sum, and an
     // epilogue needs to know all accumulators.
     grid_.walk([&](scf::ForOp loop) { takeCarried(loop); });
     grid_.walk([&](MatmulOp product) { takeSum(product); });
@@ -56,13 +56,13 @@ public:
   }
 
 private:
-  // The product that an addition adds to `sum`, if that and the product are read by it alone and
-  // the product comes after what `sum` has so far.
+  // The product that an addition adds to `sum`, if only the addition reads both, and the product
+  // comes after what `sum` contains so far.
   static MatmulOp addedTo(Value sum, AddOp add) {
     Value product = add->getOperand(add->getOperand(0) == sum ? 1 : 0);
     auto made = product.getDefiningOp<MatmulOp>();
     auto isRepeated = [](auto pair) {
-      // The cube core cannot broadcast, so both have to have the same shape.
+      // The cube core cannot broadcast, so both must have the same shape.
       return std::get<0>(pair).isOne() != std::get<1>(pair).isOne();
     };
     bool isAlone = made && product.hasOneUse() && sum.hasOneUse() &&
@@ -76,7 +76,7 @@ private:
     return sum.hasOneUse() ? dyn_cast<AddOp>(*sum.getUsers().begin()) : AddOp();
   }
 
-  // The additions of products, one after the other, that `sum` begins.
+  // The chain of additions of products that begins with `sum`.
   static llvm::SmallVector<AddOp> additionsTo(Value sum, MatmulOp last) {
     llvm::SmallVector<AddOp> additions;
     for (AddOp add = onlyAddition(sum); add; add = onlyAddition(sum)) {
@@ -91,19 +91,19 @@ private:
     return additions;
   }
 
-  // `acc = acc + a @ b` on a variable that a loop carries, that begins with zeros and that nobody
-  // else reads in the loop.
+  // Takes `acc = acc + a @ b` on a variable that a loop carries, that begins with zeros and that
+  // nothing else in the loop reads.
   void takeCarried(scf::ForOp loop) {
     for (auto [i, init] : llvm::enumerate(loop.getInitArgs())) {
-      // The first product of a loop overwrites the accumulator, which is right only if it began
+      // The first product of a loop overwrites the accumulator, which is correct only if it began
       // with zeros.
       if (!isTile(init.getType()) || !isZeroValue(init))
         continue;
       llvm::SmallVector<Carried> nest = nestOf({loop, static_cast<unsigned>(i)});
       Value next = nest.back().next();
       llvm::SmallVector<AddOp> additions = additionsTo(nest.back().argument(), {});
-      // Every operation between the variable and what is yielded has to be one that the cube core
-      // does.
+      // The cube core must be able to do every operation between the variable and the yielded
+      // value.
       if (additions.empty() || additions.back()->getResult(0) != next || !next.hasOneUse())
         continue;
       for (AddOp add : additions) {
@@ -126,9 +126,9 @@ private:
     Value next() { return loop.getBody()->getTerminator()->getOperand(number); }
   };
 
-  // The loops that a variable goes through, from the outermost one in: each hands it to the one in
-  // its body and takes back what that made of it. The bounds of those inside are the same in all
-  // rounds around them, so that the first product is that of the first round of all.
+  // The loops that a variable passes through, from the outermost one in: each passes it to the loop
+  // in its body and yields that loop's result. The bounds of the inner loops do not change in the
+  // rounds around them, so that the first product is that of the very first round.
   static llvm::SmallVector<Carried> nestOf(Carried outermost) {
     llvm::SmallVector<Carried> nest{outermost};
     while (true) {
@@ -149,12 +149,12 @@ private:
     }
   }
 
-  // `a @ b + c @ d`: the second product is added to the accumulator of the first, which may be
+  // Takes `a @ b + c @ d`: the second product is accumulated onto the first, which may itself be
   // added to zeros.
   void takeSum(MatmulOp product) {
     Value sum = product->getResult(0);
     AddOp first = onlyAddition(sum);
-    // The additions of a loop's variable have been taken already.
+    // The additions of a loop's variable were taken before.
     if (!first || result_.cube.contains(first))
       return;
     llvm::SmallVector<AddOp> additions;
@@ -170,8 +170,8 @@ private:
     }
   }
 
-  // A finished accumulator is stored by the fix pipe, with what that does to it on the way. It
-  // stores boxes; rows that go to listed places are stored by the vector cores.
+  // A finished accumulator is stored by the fix pipe, which can apply some operations on the way.
+  // It stores boxes; the vector cores store rows at listed positions.
   void takeEpilogue(StoreOp store) {
     Value stored = store.getValue();
     if (!isTile(stored.getType()) || store.getIndex())
@@ -195,7 +195,7 @@ private:
 
   void findCrossings() {
     grid_.walk<WalkOrder::PreOrder>([&](Operation *op) {
-      // What an `if` or a `while` gives is no single value in an accumulator.
+      // The results of an `if` or a `while` are never single values in an accumulator.
       if (op->getNumRegions() && !isa<scf::ForOp>(op))
         return;
       for (Value value : op->getResults())
@@ -209,7 +209,7 @@ private:
     grid_.walk([&](MatmulOp product) {
       for (Value operand : product->getOperands()) {
         Value source = productSource(operand);
-        // One value that several products read crosses once.
+        // A value that several products read crosses once.
         if (!isLoadedOperand(operand) && !result_.crossesToCube(source))
           result_.toCube.push_back(source);
       }
@@ -233,7 +233,7 @@ private:
       auto yield = dyn_cast<scf::YieldOp>(user);
       if (!yield)
         return true;
-      // Yielded into an accumulator: it stays.
+      // A value that is yielded into an accumulator stays on the cube core.
       auto loop = dyn_cast<scf::ForOp>(yield->getParentOp());
       return !loop ||
              !llvm::any_of(llvm::zip(yield.getOperands(), loop.getResults()), [&](auto pair) {
@@ -242,8 +242,8 @@ private:
     });
   }
 
-  // The rows of what crosses are dealt to the two vector cores when every vector operation keeps
-  // rows apart.
+  // The rows of crossing values are dealt to the two vector cores if every vector operation
+  // computes rows independently.
   void findDealtAxis() {
     llvm::SmallVector<StringAttr, 4> parts;
     if (auto names = attrs::parts.of(grid_))
@@ -254,7 +254,8 @@ private:
     StringAttr rows;
     for (Value value : llvm::concat<Value>(result_.toVector, result_.toCube)) {
       llvm::ArrayRef<Extent> extents = extentsOf(value.getType());
-      // Rows are recognised by the name of their length, so it must name rows alone.
+      // Rows are recognised by the name of their length, so that name must not occur at another
+      // axis.
       if (extents.size() != 2 || extents[0].isConstant() || extents[1].symbol == extents[0].symbol)
         return;
       bool another = rows && rows != extents[0].symbol;
@@ -263,10 +264,10 @@ private:
         return;
       rows = extents[0].symbol;
     }
-    // Each of the two cores gets half of the rows, in whole boxes of 16.
+    // Each of the two cores gets half of the rows, in whole fractals of 16.
     if (!rows || capacity(rows) % 32 != 0)
       return;
-    // Of what crosses whole, slices are dealt.
+    // Of a value that crosses whole, its slices are dealt.
     crossing_ = choicesOf(grid_).slices > 1 && !parts.empty() ? rows : StringAttr();
     if (!llvm::is_contained(parts, rows) && !crossing_)
       parts = {rows};
@@ -275,7 +276,7 @@ private:
       for (StringAttr name : parts)
         mixes |= mixesRows(op, name, parts);
     });
-    // Otherwise both cores get all rows, and compute the same.
+    // Otherwise both cores get all rows and compute the same.
     if (!mixes)
       result_.dealt = parts;
   }
@@ -291,9 +292,10 @@ private:
     return found;
   }
 
-  /// `parts`: all names of what is dealt, `rows` among them.
+  /// Whether `op` computes across rows. `parts` are the names of all axes that are dealt, `rows` is
+  /// one of them.
   bool mixesRows(Operation *op, StringAttr rows, llvm::ArrayRef<StringAttr> parts) {
-    // Slices are what is dealt, so taking one mixes nothing.
+    // Slices are the unit that is dealt, so taking one mixes nothing.
     if (crossing_ && isCut(op))
       return false;
     auto axisOf = [&](Value value) -> int64_t {
@@ -302,7 +304,7 @@ private:
           return static_cast<int64_t>(axis);
       return -1;
     };
-    if (isa<MatmulOp>(op)) { // as the rows of the left side only
+    if (isa<MatmulOp>(op)) { // Only the rows of the left side may be dealt.
       Value left = productSource(op->getOperand(0)), right = productSource(op->getOperand(1));
       StringAttr first = extentsOf(left.getType())[0].symbol;
       bool asRows = left == op->getOperand(0) &&
@@ -311,13 +313,13 @@ private:
     }
     if (result_.cube.contains(op) || isa<scf::ForOp, scf::YieldOp, NewAxisOp, IndexOp, DimOp>(op))
       return false;
-    // A part of a tile's rows may lie with the other core.
+    // The other core may hold a part of a tile's rows.
     if (isa<SliceOp>(op) && !isGlobal(op->getOperand(0)))
       return op->getResult(0).getType() != op->getOperand(0).getType() &&
              axisOf(op->getOperand(0)) >= 0;
     if (auto axes = op->getAttrOfType<DenseI64ArrayAttr>("axes"); axes && op->getNumOperands()) {
       int64_t axis = axisOf(op->getOperand(0));
-      // Rows that become columns are dealt no more.
+      // Rows that become columns are no longer dealt.
       if (axis >= 0 && isa<TransposeOp>(op))
         return true;
       if (axis >= 0)
@@ -329,7 +331,7 @@ private:
            llvm::any_of(op->getOperands(), [&](Value v) { return axisOf(v) >= 0; });
   }
 
-  /// Takes a slice of what crosses whole, or puts slices one behind the other.
+  /// Whether it takes a slice of a value that crosses whole, or concatenates such slices.
   bool isCut(Operation *op) const {
     auto crosses = [&](Value value) { return hasRows(value, crossing_); };
     return (isa<SliceOp>(op) && crosses(op->getOperand(0)) && !isGlobal(op->getOperand(0))) ||
@@ -341,7 +343,7 @@ private:
   }
 
   ParallelOp grid_;
-  StringAttr crossing_; ///< the rows of what crosses whole; null: nothing does
+  StringAttr crossing_; ///< the rows of values that cross whole; null if there are none
   CoreAssignment &result_;
 };
 } // namespace

@@ -1,4 +1,4 @@
-// Decides which kind of core computes which operations of a grid.
+// Assigns the operations of a grid to kinds of cores.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"
@@ -11,27 +11,27 @@ namespace ptl::block {
 
 enum class CoreKind { Cube, Vector };
 
-/// The assignment of a grid's operations to kinds of cores. Products run on the cube core, with the
-/// accumulation of products, the conversion of a finished accumulator and its store; everything
-/// else runs on the vector cores. Loads, constants, scalars and control flow belong to each core
-/// that uses them.
+/// The assignment of a grid's operations to kinds of cores. Products run on the cube core, together
+/// with their accumulation, the conversion of a finished accumulator and its store; everything else
+/// runs on the vector cores. Loads, constants, scalars and control flow belong to each core that
+/// uses them.
 struct CoreAssignment {
-  llvm::DenseSet<mlir::Operation *> cube;          ///< operations on tiles that the cube core does
-  llvm::DenseSet<mlir::Operation *> vector;        ///< and that the vector cores do
-  llvm::DenseSet<mlir::Value> accumulators;        ///< values that live in the accumulator
-  llvm::SmallVector<mlir::Value> toVector, toCube; ///< values that cross, in program order
-  /// The names of the lengths whose axis is dealt to the two vector cores: one, or those of its
-  /// parts. If there is none, one vector core does everything.
+  llvm::DenseSet<mlir::Operation *> cube;   ///< operations on tiles of the cube core
+  llvm::DenseSet<mlir::Operation *> vector; ///< operations on tiles of the vector cores
+  llvm::DenseSet<mlir::Value> accumulators; ///< values that are kept in the accumulator
+  /// values that pass between the cores, in program order
+  llvm::SmallVector<mlir::Value> toVector, toCube;
+  /// The names of the lengths whose axis is split between the two vector cores: one, or those of
+  /// its parts. If empty, one vector core does everything.
   llvm::SmallVector<mlir::StringAttr, 4> dealt;
-  /// The operations before which all cores of the group wait for each other, since both kinds
-  /// access the same global memory; and the arrays concerned.
+  /// The operations before which all cores of the group synchronise, since both kinds access the
+  /// same global memory; and the arrays concerned.
   llvm::DenseSet<mlir::Operation *> meetings;
   llvm::SmallVector<mlir::Value> metOver;
   /// The names of lengths that may be 0, because they are parts of a shorter length.
   llvm::SmallVector<mlir::StringAttr, 4> mayBeEmpty;
 
-  /// The arrays that the grid stores to. What is read from them has to be read at its place in the
-  /// program.
+  /// The arrays that the grid stores to. Reads of these must stay at their place in the program.
   llvm::DenseSet<mlir::Value> written;
 
   bool usesCube() const { return !cube.empty(); }
@@ -50,24 +50,24 @@ struct CoreAssignment {
 /// Assigns the cores. `core_marks.h` records the result in the IR.
 CoreAssignment assignCores(ir::ParallelOp grid);
 
-/// Whether an array lies in global memory: storage, or a value that was not made in the grid.
+/// Whether an array lies in global memory: storage, or a value that was not defined in the grid.
 bool isGlobal(mlir::Value array);
-/// Whether a box of global memory is only used to take parts by position. If the kernel writes that
-/// array, the box is loaded at its place.
+/// Whether a box of global memory is only used to take elements by position. If the kernel writes
+/// that array, the box is loaded at its place.
 bool isTakenFrom(mlir::Value box, const CoreAssignment &cores);
-/// Whether a product reads a loaded value, and whether a vector operation does; aliases count.
+/// Whether a product, or a vector operation, reads a loaded value, also through aliases.
 bool isUsedOnCube(mlir::Value value, const CoreAssignment &cores);
 bool isUsedOnVector(mlir::Value value, const CoreAssignment &cores);
 
-/// The part that an operation's result is of the operation it was cut from.
+/// Which part of a split operation a result belongs to.
 struct PartOf {
   int64_t group = -1, number = 0;
   bool isPart() const { return group >= 0; }
 };
 PartOf partOf(mlir::Value value);
 
-/// The value behind an operand of a product: looks through transposes, casts and new axes to the
-/// value that is loaded or computed.
+/// The origin of a product's operand: looks through transposes, casts and new axes to the value
+/// that is loaded or computed.
 mlir::Value productSource(mlir::Value operand);
 /// Whether the cube core loads an operand of a product itself, because it is a matrix in global
 /// memory.

@@ -1,4 +1,4 @@
-// Compares the places that the source gives to tiles with those that they have.
+// Compares the memories that the source requests for tiles with the actual ones.
 #pragma once
 
 #include "passes/lower_block/lower_block.h"
@@ -7,11 +7,11 @@
 
 namespace ptl::block {
 
-/// The places of a tile of a grid: a value that is needed in two places is in both.
+/// The memories of a tile of a grid: a value that is needed in two memories is in both.
 llvm::SmallVector<ir::Place> placesOf(mlir::Value tile, const struct CoreAssignment &cores);
 
-/// Reports tiles that are pinned to a place (`ptl.cast`) where they are not, and removes the pins
-/// of the others. False if there are errors.
+/// Reports tiles that are pinned to a memory (`ptl.cast`) in which they are not, and removes the
+/// other pins. False if there are errors.
 bool takePlaces(ir::ParallelOp grid, const Machine &machine, const Report &report);
 
 } // namespace ptl::block

@@ -7,19 +7,19 @@
 
 namespace ptl::block {
 
-/// What the cube core needs of a grid beside its products.
+/// What the cube core needs of a grid in addition to its products.
 struct CubeNeeds {
-  /// Bounds of loops, conditions of branches, lengths, and positions of what it loads and stores;
-  /// and the checks that depend on nothing that the vector cores compute.
+  /// Bounds of loops, conditions of branches, lengths, and positions of its loads and stores; and
+  /// the checks that depend on nothing that the vector cores compute.
   llvm::DenseSet<mlir::Value> scalars;
-  /// The loops, branches and grids around its operations. Only the vector cores go through the
-  /// others.
+  /// The loops, branches and grids around its operations. The others are executed only by the
+  /// vector cores.
   llvm::DenseSet<mlir::Operation *> control;
 };
 
 CubeNeeds needsOfCube(ir::ParallelOp grid, const CoreAssignment &cores);
 
-/// Whether a scalar is an element or a fold of tiles, so that only the vector cores have it. A
+/// Whether a scalar is an element or a reduction of tiles, so that only the vector cores have it. A
 /// scalar in global memory is read by every core that needs it.
 bool isNumberOfTiles(mlir::Value scalar);
 

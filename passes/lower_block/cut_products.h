@@ -1,5 +1,5 @@
-// Chooses how far products go along their contracted axis at a time: through the operand buffers,
-// and, where an operand is loaded piece by piece, from global memory.
+// Chooses how products are tiled along their contracted axis: through the operand buffers and,
+// where an operand is loaded piece by piece, from global memory.
 #pragma once
 
 #include "passes/lower_block/lower_block.h"
@@ -11,14 +11,14 @@
 namespace ptl::block {
 
 /// Chooses both for the products of a grid, by predicted time, or as a schedule requires (`l0`).
-/// False after an error, which is reported, if the schedule cannot be followed.
+/// False after an error, which is reported, if the schedule cannot be satisfied.
 bool markProducts(ir::ParallelOp grid, const Machine &machine, const Report &report);
 
-/// Checks that every product of matrices with bounds has a step of whole boxes, and a piece if an
-/// operand goes in pieces.
+/// Verifies that every product of matrices with bounds has a step of whole boxes, and a piece if an
+/// operand is loaded in pieces.
 mlir::LogicalResult verifyProducts(ir::ParallelOp grid);
 
-/// How a product is cut; 0 where there is no attribute.
+/// The tiling of a product; 0 where there is no attribute.
 struct ProductCut {
   int64_t step = 0, piece = 0;
 };

@@ -1,4 +1,4 @@
-// Computes statements whose tiles are too large in parts.
+// Processes statements whose tiles are too large in parts.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"
@@ -6,14 +6,14 @@
 
 namespace ptl::block {
 
-/// Computes stores and folds in parts, in loops of their own, so that no tile of such a computation
-/// takes more than `bytes`; tiles that other statements need stay whole. If only a part of a tile
-/// is read, only that part is computed. Loads in such a loop have `buffers` slots, and the loop is
-/// marked with what is in parts.
+/// Processes stores and reductions in parts, in loops of their own, so that no tile of such a
+/// computation exceeds `bytes`; tiles that other statements need stay whole. If only a part of a
+/// tile is read, only that part is computed. Loads in such a loop have `buffers` slots, and the
+/// loop is marked with a description of the parts.
 void cutStatements(ir::ParallelOp grid, int64_t bytes, int64_t buffers);
 
-/// Reads the marks of the statements in `root` that are done in parts; the kernel, the memory and
-/// the way to avoid it are not filled in.
+/// Reads the marks of the statements in `root` that are processed in parts; the kernel, the memory
+/// and the edit that avoids parts are not filled in.
 std::vector<StatementParts> statementsInParts(mlir::Operation *root);
 
 } // namespace ptl::block

@@ -21,7 +21,7 @@ static bool hasAxis(Type type, StringAttr axis) {
   return llvm::any_of(extentsOf(type), [&](const Extent &e) { return e.symbol == axis; });
 }
 
-/// Whether a value is cut. Values from outside the grid are in global memory, where nothing is cut.
+/// Whether a value has parts. Values from outside the grid are in global memory and stay whole.
 static bool isCut(Value value, ParallelOp grid, StringAttr axis) {
   return hasAxis(value.getType(), axis) && grid->isAncestor(value.getParentRegion()->getParentOp());
 }
@@ -29,15 +29,15 @@ static bool isCut(Value value, ParallelOp grid, StringAttr axis) {
 // ---- boxes --------------------------------------------------------------------------------------
 
 namespace {
-/// The index of the operands of a load, slice or store, and the axis of its box that is cut.
+/// The operands of a load, slice or store that hold the offset and length of one axis of its box.
 struct BoxAxis {
-  unsigned offset = 0, length = 0; ///< numbers of operands
+  unsigned offset = 0, length = 0; ///< operand indices
   bool moves = true;               ///< the offset counts from the start of the axis
 };
 } // namespace
 
-/// The operands of the box axis that becomes axis `name` of `tile`; nothing if it is not one, or in
-/// steps.
+/// The operands of the box axis that becomes axis `name` of `tile`; nullopt if no axis of the box
+/// does, or if the box has steps.
 static std::optional<BoxAxis> boxAxis(Operation *op, Type tile, StringAttr name) {
   auto find = [&](auto box, Value base, int64_t indexAxis) -> std::optional<BoxAxis> {
     llvm::SmallVector<int64_t> kept;
@@ -69,7 +69,7 @@ static std::optional<BoxAxis> boxAxis(Operation *op, Type tile, StringAttr name)
   return std::nullopt;
 }
 
-/// The number of the operand that is the length `name` of an operation that makes lengths.
+/// The index of the operand that is the length `name`, if the operands are lengths.
 static std::optional<unsigned> madeLength(Operation *op, StringAttr name) {
   if (!isa<ZerosOp, OnesOp, FullOp, IndexOp, BroadcastOp, RandomOp>(op))
     return std::nullopt;
@@ -91,7 +91,7 @@ static std::optional<unsigned> madeLength(Operation *op, StringAttr name) {
 
 // ---- what may be cut ----------------------------------------------------------------------------
 
-/// The operation computes a part of its result from that part of its operands.
+/// Whether the operation computes a part of its result from the same part of its operands.
 static bool mapsAxis(Operation *op, StringAttr axis) {
   if (op->getNumResults() != 1)
     return false;
@@ -118,7 +118,7 @@ static bool keepsApart(Operation *op, ParallelOp grid, StringAttr axis) {
     std::optional<BoxAxis> box = boxAxis(op, op->getResult(0).getType(), axis);
     if (!isCut(base, grid, axis))
       return box.has_value();
-    // All of a tile along the axis.
+    // A slice of a cut tile must take the whole axis: a position may be in any part.
     return box && matchPattern(op->getOperand(box->offset), m_Zero()) &&
            extentsOf(base.getType())[box->offset - 1].symbol == axis;
   }
@@ -136,13 +136,13 @@ static bool keepsApart(Operation *op, ParallelOp grid, StringAttr axis) {
   return mapsAxis(op, axis);
 }
 
-/// `op` joins the parts of what it reads to a value that stays whole.
+/// Whether `op` concatenates the parts of what it reads to a value that stays whole.
 static bool joins(Operation *op, const WholeValues &whole) {
   return isa<ConcatOp>(op) && whole.contains(op->getResult(0));
 }
 
-/// Whether every operation of the grid with tiles along the axis that do not stay whole computes
-/// each position of it separately.
+/// Whether every operation of the grid on tiles with the axis, except on those that stay whole,
+/// computes each position along the axis separately.
 static bool keepsApart(ParallelOp grid, StringAttr axis, const WholeValues &whole) {
   auto cut = [&](Value value) { return isCut(value, grid, axis) && !whole.contains(value); };
   bool all = true;
@@ -159,7 +159,7 @@ bool keepsApart(ParallelOp grid, StringAttr axis) { return keepsApart(grid, axis
 // ---- cutting ------------------------------------------------------------------------------------
 
 namespace {
-/// One part: its name in types, where it begins, its length, and what values became.
+/// One part: its name in types, offset and length, and the values in place of the old ones.
 struct Part {
   StringAttr name;
   Value offset, length;
@@ -168,7 +168,7 @@ struct Part {
 
 class Cutter {
 public:
-  /// `parts` 0: a loop over the parts around everything.
+  /// With `parts` 0 a loop over the parts surrounds everything.
   Cutter(ParallelOp grid, const TileAxis &axis, int64_t size, int64_t parts, int64_t buffers = 1,
          const WholeValues &whole = {})
       : grid_(grid), axis_(axis.name), size_(size), numParts_(parts), buffers_(buffers),
@@ -196,7 +196,7 @@ private:
   void flush();
   bool mustFollow(Operation *op) const;
   void join(Operation *op);
-  /// Whether a value has a part for each of those of the axis.
+  /// Whether a value has one copy for each part of the axis.
   bool isSpread(Value value) const {
     return hasAxis(value.getType(), axis_) && !whole_.contains(value);
   }
@@ -226,7 +226,7 @@ private:
 };
 } // namespace
 
-/// The value that is the length of the axis wherever the axis occurs.
+/// Finds the value that is the length of the axis wherever the axis occurs.
 bool Cutter::findLength() {
   llvm::SmallVector<Value> candidates;
   llvm::SmallVector<Operation *> users;
@@ -246,7 +246,7 @@ bool Cutter::findLength() {
   DominanceInfo dominance(grid_);
   for (Value candidate : candidates) {
     Operation *op = candidate.getDefiningOp();
-    if (op && touches(op)) // the extent of a tile
+    if (op && touches(op)) // It is the extent of a tile, which would itself have to be cut.
       continue;
     if (llvm::all_of(users,
                      [&](Operation *user) { return dominance.dominates(candidate, user); })) {
@@ -290,8 +290,7 @@ Value Cutter::mapped(Value value, const Part *part) const {
   return kept_.lookupOrDefault(value);
 }
 
-/// Computes where each part begins and how long it is; parts behind the end of the axis have length
-/// 0.
+/// Computes the offset and length of each part; parts behind the end of the axis have length 0.
 void Cutter::makeParts() {
   if (numParts_ == 0)
     return makeLoop();
@@ -307,7 +306,7 @@ void Cutter::makeParts() {
   }
 }
 
-/// Moves everything that follows into a loop over the parts.
+/// Puts everything that follows into a loop over the parts.
 void Cutter::makeLoop() {
   Value whole = kept_.lookupOrDefault(length_), size = constant(size_);
   auto loop = b_.create<scf::ForOp>(loc(), constant(0), whole, size);
@@ -334,7 +333,7 @@ void Cutter::copyForPart(Operation *op, Part &part, size_t number) {
   moveToPart(op, copy, part);
 }
 
-/// Lengths and offsets are those of the part.
+/// Replaces the length and offset of the whole axis by those of the part.
 void Cutter::moveToPart(Operation *op, Operation *copy, const Part &part) {
   Type tile = isa<StoreOp>(op)      ? op->getOperand(0).getType()
               : op->getNumResults() ? op->getResult(0).getType()
@@ -412,7 +411,7 @@ void Cutter::keepOp(Operation *op) {
   b_.clone(*op, kept_);
 }
 
-/// All parts one behind the other.
+/// Concatenates the parts in their order.
 void Cutter::join(Operation *op) {
   flush();
   llvm::SmallVector<Value> parts;
@@ -458,7 +457,7 @@ void Cutter::cutBlock(Block &block) {
   cutTerminator(block.getTerminator());
 }
 
-/// One value for each part of those that have the axis.
+/// For each value with the axis one value per part.
 llvm::SmallVector<Value> Cutter::spread(ValueRange values) {
   llvm::SmallVector<Value> all;
   for (Value value : values)
@@ -470,8 +469,8 @@ llvm::SmallVector<Value> Cutter::spread(ValueRange values) {
   return all;
 }
 
-/// The reverse: what values became in a copy that has one for each part. Their groups and parts, as
-/// in `ptl.part`.
+/// The reverse of `spread`: assigns the results of a copy to the parts of the values. Returns their
+/// groups and parts in the form of `ptl.part`.
 llvm::SmallVector<int64_t> Cutter::gather(ValueRange values, ValueRange copies) {
   llvm::SmallVector<int64_t> parts;
   size_t next = 0;
@@ -542,7 +541,7 @@ void Cutter::cutIf(scf::IfOp branch) {
 ParallelOp Cutter::run() {
   if (!findLength())
     return {};
-  // What a loop or a branch gives back is not known behind a loop over the parts within it.
+  // What a loop or a branch yields would not be defined behind a loop over parts inside it.
   bool isInLoop = numParts_ == 0 && length_.getParentBlock() != &grid_.getBody().front() &&
                   grid_->isProperAncestor(length_.getParentRegion()->getParentOp());
   if (isInLoop && length_.getParentRegion()->getParentOp()->getNumResults())
@@ -569,7 +568,7 @@ ParallelOp Cutter::run() {
 
 // ---- entries ------------------------------------------------------------------------------------
 
-/// Positions of one part.
+/// The length of one part, in whole units.
 static int64_t sizeOf(const TileAxis &axis, int64_t parts, int64_t unit) {
   return roundUp(countCovering(axis.capacity, parts), unit);
 }
@@ -582,7 +581,7 @@ ParallelOp cutInsideLoops(ParallelOp grid, const TileAxis &axis, int64_t parts, 
   return Cutter(grid, axis, size, count, /*buffers=*/1, whole).run();
 }
 
-/// Whether all stores have the axis; a store without it would be repeated by every part.
+/// Whether all stored values have the axis: a store without it would be repeated by every part.
 static bool storesApart(ParallelOp grid, StringAttr axis) {
   bool all = true;
   grid.walk([&](StoreOp store) { all &= hasAxis(store.getValue().getType(), axis); });

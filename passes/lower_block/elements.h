@@ -11,17 +11,17 @@ ShapedTile shaped(KernelContext &c, const Tile &tile, Type type);
 Value plus(KernelContext &c, Value a, Value b);
 /// The product of two positions.
 Value times(KernelContext &c, Value a, Value b);
-/// A number of any integer type as a position.
+/// Converts a number of any integer type to a position.
 Value asPosition(KernelContext &c, Value scalar);
-/// The row of the matrix that a tile is: rows of several axes lie one behind the other.
+/// The row, in the tile's matrix, of a position: rows of several axes are contiguous.
 Value rowAt(KernelContext &c, const ShapedTile &shape, Indices at);
-/// Makes a loop for each axis around what `body` emits for the positions.
+/// Emits a loop for each axis; `body` emits the code for the positions.
 void forEach(KernelContext &c, Indices lengths, llvm::function_ref<void(Indices)> body);
 /// Reads one element on the scalar unit.
 Value readElement(KernelContext &c, const ShapedTile &shape, Indices at);
 /// Writes one element on the scalar unit.
 void writeElement(KernelContext &c, const ShapedTile &shape, Indices at, Value value);
-/// A part of a buffer that begins at this row and column, as a tile.
+/// A window of a buffer that begins at this row and column, as a tile.
 Value window(KernelContext &c, Value buffer, Value row, Value col, int64_t rows, int64_t cols,
              Value validRows, Value validCols);
 /// Whether parts of rows of `shape` that begin at this column may be windows, which have to begin at whole

@@ -1,6 +1,6 @@
-// Records which values of the tile level the instructions read and write
-// (`ir/dialect/held_values.h`), while the instructions are made. Buffers are shared by other rules
-// elsewhere, so the prover can detect errors there.
+// Records which values of the tile level each instruction reads and writes
+// (`ir/dialect/held_values.h`), while instructions are emitted. Buffers are assigned by independent
+// rules elsewhere, so the prover can detect errors there.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -13,21 +13,21 @@
 
 namespace ptl::block {
 
-/// Records this for one function that is being made. It listens to the function's builder.
+/// Records this for one function while it is emitted, as a listener of the function's builder.
 class HeldValues : public mlir::OpBuilder::Listener {
 public:
-  /// The buffer of a value's lowered form; null where it has none.
+  /// The buffer of a value's lowered form; null if it has none.
   using BufferOf = llvm::function_ref<mlir::Value(mlir::Value)>;
 
-  /// Notes that the cores wait for each other before these operations of a grid, because of the
-  /// memory behind these pointers.
+  /// Records that the cores synchronise before these operations of a grid, because of the memory
+  /// behind these pointers.
   void setMeetings(mlir::Operation *grid, const llvm::DenseSet<mlir::Operation *> &meetings,
                    llvm::ArrayRef<mlir::Value> pointers);
-  /// Begins the lowering of an operation of the tile level; operations inside it may follow before
-  /// it ends.
+  /// Begins the lowering of an operation of the tile level; the lowerings of nested operations may
+  /// begin and end before it ends.
   void begin() { starts_.push_back(made_.size()); }
   void end(mlir::Operation *op, BufferOf bufferOf);
-  /// Writes the result into the instructions, after everything is lowered.
+  /// Writes the result into the instructions, after everything has been lowered.
   void write(mlir::func::FuncOp function);
 
   void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint) override;
@@ -35,21 +35,24 @@ public:
 private:
   using Values = llvm::SmallVector<mlir::Value, 4>;
   int32_t numberOf(mlir::Value value);
-  /// Notes that `to` may hold what `from` held.
+  /// Records that `to` may hold what `from` held.
   void flow(mlir::Value from, mlir::Value to);
   void flowAround(mlir::Operation *op);
   void mark(mlir::Operation *made, const Values &read, const Values &written, BufferOf bufferOf);
-  /// All values that a value may hold; empty where some of them are not known.
+  /// All values that a value may hold; empty if some of them are unknown.
   const llvm::SmallVector<int32_t> &sourcesOf(int32_t value);
 
-  llvm::DenseMap<mlir::Operation *, int32_t> met_; ///< meetings before an operation
+  /// number of synchronisations before an operation
+  llvm::DenseMap<mlir::Operation *, int32_t> met_;
   int32_t meetings_ = 0;
   llvm::SmallVector<mlir::Value> metOver_;
-  llvm::SmallVector<mlir::Operation *> made_; ///< instructions of the operations that are open
-  llvm::SmallVector<size_t> starts_;          ///< where those of each begin
+  /// instructions of the operations that have begun and not ended
+  llvm::SmallVector<mlir::Operation *> made_;
+  llvm::SmallVector<size_t> starts_; ///< the index at which those of each operation begin
   llvm::DenseMap<mlir::Value, int32_t> numbers_;
-  std::vector<llvm::SmallVector<int32_t, 2>> flows_ = {{}}; ///< by number: from where
-  std::vector<bool> isMade_ = {false};                      ///< by number: instructions write it
+  std::vector<llvm::SmallVector<int32_t, 2>> flows_ = {{}}; ///< by number: the sources of a value
+  /// by number: whether instructions write the value
+  std::vector<bool> isMade_ = {false};
   llvm::DenseMap<int32_t, llvm::SmallVector<int32_t>> sources_;
 };
 

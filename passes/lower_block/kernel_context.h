@@ -1,6 +1,6 @@
 // The state of the lowering of one kernel for one kind of core; a mixed kernel is lowered once for
-// each. Each side makes its own instructions. A value that crosses is pushed and popped at the same
-// place of the program, so both sides agree on the order.
+// each kind. Each side emits its own instructions. A value that passes between cores is pushed and
+// popped at the same place of the program, so both sides agree on the order.
 #pragma once
 
 #include "ir/dialect/instruction_op.h"
@@ -19,14 +19,15 @@
 
 namespace ptl::block {
 
-/// The state of the function that is made, and of the values of its grid. Every part of the
-/// lowering is functions that read and change it.
+/// The state of the function that is being emitted, and of the values of its grid. The lowering is
+/// functions that read and change it.
 struct KernelContext {
   KernelContext(mlir::func::FuncOp function, CoreKind core, const CoreAssignment &cores,
                 const QueuePlan &plan, const Machine &machine, const LowerOptions &options,
                 const Report &report);
 
-  /// Binds a value outside of the grid to an argument of the function: an array to its pointer.
+  /// Binds a value from outside the grid to an argument of the function; for an array, the argument
+  /// is its pointer.
   void bindScalar(mlir::Value value, mlir::Value argument) { scalars[value] = argument; }
   void bindPointer(mlir::Value array, mlir::Value pointer, mlir::StringAttr name) {
     pointers[array] = pointer;
@@ -63,42 +64,45 @@ struct KernelContext {
   llvm::DenseMap<mlir::StringAttr, mlir::Value> lengths;
   llvm::DenseMap<mlir::StringAttr, int64_t> capacities;
   llvm::DenseSet<mlir::StringAttr> neverEmpty; ///< names of lengths up to 1 that are 1
-  llvm::DenseSet<int64_t> wideRows;            ///< lengths of rows that take whole blocks of bytes
-  ir::SharedBuffers sharing;                   ///< which values lie in which buffer, by its root
-  HeldValues held;                             ///< which values the instructions read and leave
-  llvm::DenseMap<mlir::Value, mlir::Value> wanted; ///< a value that is best made in this buffer
+  /// row lengths that must be padded to whole blocks of bytes
+  llvm::DenseSet<int64_t> wideRows;
+  ir::SharedBuffers sharing; ///< the values in each buffer, by its root
+  HeldValues held;           ///< the values that instructions read and write
+  /// by value: the buffer in which it should be computed
+  llvm::DenseMap<mlir::Value, mlir::Value> wanted;
   llvm::DenseMap<mlir::Value, mlir::Value> queues;
   llvm::DenseMap<mlir::Value, mlir::StringAttr> pointerNames;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> globalLengths;
   llvm::DenseMap<mlir::Value, mlir::Value> dealtLengths, dealtPresent;
-  /// The end of the range that a variable of a loop or of the grid goes along; the variable is
-  /// always below it.
+  /// The exclusive upper bound of the range of a loop's or the grid's variable.
   llvm::DenseMap<mlir::Value, mlir::Value> rangeEnds;
   llvm::SmallVector<Waiting> waiting;
   llvm::SmallVector<Popped> popped;
   llvm::DenseMap<size_t, std::pair<mlir::Value, mlir::StringAttr>> ringMemory;
-  llvm::DenseMap<mlir::Value, Ring> rings;         ///< by the value that goes through
-  llvm::SmallVector<TakenSlot> taken;              ///< slots of rings that are not given back yet
-  llvm::DenseMap<mlir::Value, mlir::Value> slices; ///< by buffer: the last slice of a slot in it
-  llvm::DenseMap<mlir::Value, mlir::Value> poppedInto; ///< the value that a slot was popped for
+  llvm::DenseMap<mlir::Value, Ring> rings; ///< by the value that passes through it
+  llvm::SmallVector<TakenSlot> taken;      ///< slots of rings that have not been freed yet
+  /// by buffer: the last slice of a slot loaded into it
+  llvm::DenseMap<mlir::Value, mlir::Value> slices;
+  llvm::DenseMap<mlir::Value, mlir::Value> poppedInto; ///< the value for which a slot was popped
   mlir::Value workspace, subblock, isFirst; ///< isFirst: an i1, of the vector cores of a group
   int64_t workspaceBytes = 0;
-  CubeNeeds cubeNeeds; ///< of a mixed kernel: what the cube core computes and goes through
+  CubeNeeds cubeNeeds; ///< of a mixed kernel: scalars and control flow of the cube core
   mlir::StringAttr peer;
-  /// The slots of values that one stage of a loop makes for a later one, the operation before which
-  /// they are made, and their number.
+  /// The slots of values that pass from one stage of a loop to a later one, the operation in front
+  /// of which they are allocated, and their number.
   llvm::DenseMap<mlir::Value, mlir::Value> keptSlots;
   mlir::Operation *keptBefore = nullptr;
   int64_t keptCount = 2;
-  mlir::Operation *gridLoop = nullptr; ///< what does not depend on the point stands before it
-  mlir::Value gridRound; ///< how many points the core group has done before; null: nothing asks
+  /// code that does not depend on the point is emitted before it
+  mlir::Operation *gridLoop = nullptr;
+  mlir::Value gridRound; ///< number of points that the core group has finished; null if unused
   llvm::SmallVector<Rotation> rotations;
-  PartOf part;                                        ///< of the product that is lowered
+  PartOf part;                                        ///< of the product that is being lowered
   ProductCut cut;                                     ///< of that product
-  size_t productRotations = 0;                        ///< rotations around that product
-  llvm::DenseMap<mlir::Type, int64_t> productBuffers; ///< that it has made, by type
-  /// The buffers that the parts of a product use in turn, by group, type, number among those of the
-  /// type, and turn.
+  size_t productRotations = 0;                        ///< number of rotations around that product
+  llvm::DenseMap<mlir::Type, int64_t> productBuffers; ///< allocated for it so far, by type
+  /// The buffers that the parts of a product share in rotation, by group, type, number among those
+  /// of the type, and turn.
   llvm::DenseMap<std::tuple<int64_t, mlir::Type, int64_t, int64_t>, mlir::Value> partBuffers;
   bool dynamicValid = false, failed = false;
 };

@@ -1,5 +1,5 @@
-// Finds where the host launches kernels, and which host operations serve one kernel alone, so that
-// a kernel can be lowered again without the others.
+// Finds where the host launches kernels, and which host operations belong to one kernel only, so
+// that a kernel can be lowered again without the others.
 #pragma once
 
 #include "passes/lower_block/lower_block.h"
@@ -9,13 +9,13 @@
 
 namespace ptl::block {
 
-/// The operations that the host has before passes on grids add others for single kernels.
+/// The operations of the host, recorded before passes on grids add others for single kernels.
 class HostOperations {
 public:
   explicit HostOperations(mlir::func::FuncOp host);
 
-  /// The launches in their order, once the grids are outlined. Empty if a kernel depends on more of
-  /// the host than its grid and the operations that it brought.
+  /// The launches in order, after the grids have been outlined. Empty if a kernel depends on other
+  /// parts of the host than its grid and the operations that were added for it.
   std::vector<LaunchSite> sites(mlir::func::FuncOp host) const;
 
 private:

@@ -1,4 +1,4 @@
-// Limits that machines set to grids, and small queries about operations that several files need.
+// Limits that machines impose on grids, and small queries about operations that several files use.
 #pragma once
 
 #include "passes/lower_block/assign_cores.h"
@@ -9,25 +9,25 @@
 
 namespace ptl::block {
 
-/// Positions in an operand that broadcasts to a box, from those in the box.
+/// The positions in an operand that is broadcast to a box, for positions in the box.
 llvm::SmallVector<mlir::Value, 4>
 broadcastPositions(mlir::Type operand, llvm::ArrayRef<mlir::Value> at, mlir::Value zero);
-/// A tile with more positions than this fits in no memory of a chip. Larger counts are cut to it,
-/// so that sizes do not overflow.
+/// A tile with more positions than this fits no memory of a chip. Larger counts are clamped to it,
+/// so that computations of sizes cannot overflow.
 inline constexpr int64_t kMostCapacity = int64_t(1) << 26;
-/// The bounds of lengths by name, as the types of a grid have them.
+/// The upper bounds of lengths by name, from the types of a grid.
 llvm::DenseMap<mlir::StringAttr, int64_t> capacitiesOf(ir::ParallelOp grid);
-/// The most positions of an axis, also where types only name its length; `Extent::kUnknown` if
-/// there is no bound.
+/// An upper bound of an axis, also if the type only names its length; `Extent::kUnknown` if there
+/// is none.
 int64_t capacityIn(const ir::Extent &extent,
                    const llvm::DenseMap<mlir::StringAttr, int64_t> &capacities);
-/// The bytes of its own memory that a consumer needs for the tiles that it holds of a queue through
-/// global memory. PTO-ISA puts them as far apart as the slots of the ring, although a tile may be
-/// only a part of a slot.
+/// The bytes of its own memory that a consumer needs for the tiles of a queue through global memory
+/// that it holds. PTO-ISA places them at the distance of the ring's slots, even if a tile is only a
+/// part of a slot.
 inline int64_t heldBytes(int64_t held, int64_t slot, int64_t tile) {
   return (held - 1) * slot + tile;
 }
-/// Bytes of a machine's memory that kernels may use.
+/// The bytes of a machine's memory that are available to kernels.
 int64_t usableBytes(const Machine &machine, llvm::StringRef place);
 
 } // namespace ptl::block

@@ -16,17 +16,17 @@ namespace ptl::block {
 
 namespace {
 
-/// From this number of times that values have crossed on, operations are behind.
+/// Operations whose inputs have crossed at least this often belong to the stage behind.
 constexpr int64_t kBehind = 2;
 
 bool isTile(Type type) { return isa<ArrayType>(type); }
 
 enum class Owner : uint8_t { Shared, Cube, Vector };
 
-/// How often the values that an operation needs have crossed between the cores in an iteration.
+/// How often the inputs of a value have crossed between the cores within an iteration.
 struct Depth {
   int64_t crossings = 0;
-  Owner owner = Owner::Shared; ///< who makes the value
+  Owner owner = Owner::Shared; ///< the core that makes the value
 };
 
 class Splitter {
@@ -68,10 +68,10 @@ private:
   llvm::DenseMap<Value, Depth> depths_;
   llvm::DenseMap<Operation *, int> stages_; ///< of the operations of one core
   llvm::SmallVector<std::pair<Operation *, const char *>> marks_;
-  bool isSplit_ = false; ///< some core does something in either stage
+  bool isSplit_ = false; ///< Some core has operations in both stages.
 };
 
-/// Returns nothing for an operation that does not belong to one of the cores.
+/// The core that executes an operation; nullopt if it cannot be assigned to one.
 std::optional<Owner> Splitter::ownerOf(Operation *op) const {
   // Effects must stay in the order of the rounds.
   if (isa<CheckOp, PrintOp, scf::WhileOp, ParallelOp>(op))
@@ -92,15 +92,15 @@ std::optional<Owner> Splitter::ownerOf(Operation *op) const {
       cube |= own == Owner::Cube;
       vector |= own == Owner::Vector;
     });
-    // A region is moved as a whole, so all of it has to belong to one core.
+    // A region is moved as a whole, so all of it must belong to one core.
     if (crosses || cube == vector)
       return std::nullopt;
     return cube ? Owner::Cube : Owner::Vector;
   }
   if (cores_.cube.contains(op))
     return Owner::Cube;
-  // The vector cores make the values that cross to the cube core, even if each core could read them
-  // by itself.
+  // The vector cores make the values that cross to the cube core, even those that each core could
+  // read itself.
   if (llvm::any_of(op->getResults(),
                    [&](Value value) { return llvm::is_contained(cores_.toCube, value); }))
     return Owner::Vector;
@@ -112,7 +112,7 @@ std::optional<Owner> Splitter::ownerOf(Operation *op) const {
   return touchesTiles || isa<StoreOp>(op) ? Owner::Vector : Owner::Shared;
 }
 
-/// With those of regions.
+/// All operands, including what the regions of an operation use from outside.
 llvm::SmallVector<Value> Splitter::operandsOf(Operation *op) const {
   llvm::SetVector<Value> all(op->operand_begin(), op->operand_end());
   if (op->getNumRegions())
@@ -131,7 +131,8 @@ bool Splitter::findOwners() {
   return true;
 }
 
-/// Storage that the loop writes is written at one place and not read.
+/// Whether each array that the loop writes is written by one store and read by none, so that stages
+/// may reorder accesses.
 bool Splitter::isMemorySafe() const {
   llvm::DenseMap<Value, unsigned> stores, loads;
   body_->walk([&](Operation *op) {
@@ -149,21 +150,21 @@ int64_t Splitter::crossingsOf(Operation *op) const {
   Owner own = owners_.lookup(op);
   for (Value operand : operandsOf(op)) {
     Depth depth = depthOf(operand);
-    // What either core can compute by itself does not cross.
+    // A value that either core can compute itself does not cross.
     bool crosses = own != Owner::Shared && depth.owner != Owner::Shared && depth.owner != own;
     most = std::max(most, depth.crossings + crosses);
   }
   return most;
 }
 
-/// One round through the body; false when no variable has changed.
+/// Propagates depths once through the body. False if no variable changed.
 bool Splitter::passDepths() {
   for (Operation &op : body_->without_terminator()) {
     Depth depth{crossingsOf(&op), owners_.lookup(&op)};
     if (depth.owner == Owner::Shared)
       for (Value operand : op.getOperands())
         if (depth.owner == Owner::Shared)
-          // A view belongs to who makes what it shows.
+          // A view belongs to the core that makes its source.
           depth.owner = depthOf(operand).owner;
     for (Value result : op.getResults())
       depths_[result] = depth;
@@ -172,7 +173,7 @@ bool Splitter::passDepths() {
   auto yield = cast<scf::YieldOp>(body_->getTerminator());
   for (auto [argument, value] : llvm::zip(loop_.getRegionIterArgs(), yield.getOperands())) {
     Depth &own = depths_[argument];
-    // Depths only grow, so that this ends unless a variable crosses in each round.
+    // Depths only grow, so this terminates unless a variable crosses in each round.
     if (depthOf(value).crossings > own.crossings) {
       own.crossings = depthOf(value).crossings;
       changed = true;
@@ -183,14 +184,14 @@ bool Splitter::passDepths() {
 
 bool Splitter::findDepths() {
   for (Value argument : loop_.getRegionIterArgs()) {
-    // A variable that crosses would be needed ahead and made behind.
+    // A variable that crosses would be needed in the stage ahead and made in the one behind.
     if (!isTile(argument.getType()) || cores_.crossesToCube(argument))
       return false;
     depths_[argument] = {0, sideOf(argument)};
   }
   if (!findOwners() || !isMemorySafe())
     return false;
-  // A variable that goes to the other core and back has no end.
+  // A variable that goes to the other core and back in each round gets deeper without end.
   constexpr int rounds = 8;
   int round = 0;
   while (round < rounds && passDepths())
@@ -198,18 +199,18 @@ bool Splitter::findDepths() {
   if (round == rounds)
     return false;
   return llvm::any_of(owners_, [&](const auto &entry) {
-    // Without anything behind there is nothing to overlap.
+    // Without an operation in the stage behind there is nothing to overlap.
     return entry.second != Owner::Shared && crossingsOf(entry.first) >= kBehind;
   });
 }
 
-/// Behind is what depends on what has crossed, and what it alone reads, if it reads nothing that is
-/// made ahead.
+/// The stage behind has the operations that depend on values which crossed twice, and those that
+/// only such operations read, if they read nothing from the stage ahead.
 void Splitter::findStages(Owner own) {
   stages_.clear();
   auto yield = cast<scf::YieldOp>(body_->getTerminator());
   llvm::SmallVector<Operation *> open;
-  llvm::DenseSet<Operation *> wanted; // ahead
+  llvm::DenseSet<Operation *> wanted; // operations of the stage ahead
   auto want = [&](Operation *op) {
     if (op && op->getBlock() == body_ && wanted.insert(op).second)
       open.push_back(op);
@@ -218,8 +219,8 @@ void Splitter::findStages(Owner own) {
     if (owners_.lookup(&op) != own)
       continue;
     stages_[&op] = crossingsOf(&op) >= kBehind;
-    // What leaves the stage has to be done in its turn; the rest is wanted only if something wants
-    // it.
+    // A value that leaves the stage must be made in its turn; other operations are kept ahead only
+    // if one of these needs them.
     bool leaves =
         op.getNumRegions() || isa<StoreOp>(op) || llvm::any_of(op.getResults(), [&](Value value) {
           return llvm::is_contained(cores_.toCube, value) ||
@@ -247,14 +248,14 @@ void Splitter::findStages(Owner own) {
   }
 }
 
-/// Variables live in one buffer, so one stage has all that reads and writes them.
+/// A variable lives in one buffer, so one stage must contain all operations that read or write it.
 bool Splitter::placeVariables(Owner own, LoopStages &stages) {
   auto yield = cast<scf::YieldOp>(body_->getTerminator());
   for (auto [argument, value] : llvm::zip(loop_.getRegionIterArgs(), yield.getOperands())) {
     stages.stageOfVariable.push_back(-1);
     if (sideOf(argument) != own)
       continue;
-    // A variable that only passes through has no stage.
+    // A variable that is only passed through has no stage.
     if (!isMade(value, own))
       return false;
     int stage = stages.stageOfVariable.back() = stages_.lookup(value.getDefiningOp());
@@ -262,8 +263,8 @@ bool Splitter::placeVariables(Owner own, LoopStages &stages) {
     while (!names.empty())
       for (Operation *user : names.pop_back_val().getUsers()) {
         Operation *here = body_->findAncestorOpInBlock(*user);
-        // A variable that is yielded as another one, or read outside, would be overwritten too
-        // early.
+        // The buffer of a variable that is yielded as another one, or read outside, would be
+        // overwritten too early.
         if (here == yield || !here)
           return false;
         Owner who = owners_.lookup(here);
@@ -306,10 +307,10 @@ bool Splitter::placeOperations(Owner own, LoopStages &stages) {
       if (who == Owner::Shared) {
         if (operations.insert(made).second)
           llvm::append_range(open, made->getOperands());
-      } else if (who != own) { // comes from the other core
+      } else if (who != own) { // It comes from the other core.
         if (!isTile(value.getType()) ||
             stages.arrivals.try_emplace(value, stage).first->second != stage)
-          // A stage ahead cannot wait for what is made behind.
+          // A stage ahead cannot wait for a value that is made behind.
           return false;
       } else if (stages_.lookup(made) > stage) {
         return false;
@@ -326,7 +327,7 @@ bool Splitter::placeOperations(Owner own, LoopStages &stages) {
   return true;
 }
 
-/// Decides the stages and marks the operations with them.
+/// Decides the stages of one core and collects the marks. False if the loop cannot be split.
 bool Splitter::mark(CoreKind core) {
   Owner own = ownerFor(core);
   findStages(own);
@@ -340,7 +341,7 @@ bool Splitter::mark(CoreKind core) {
 }
 
 void Splitter::write(int64_t turns) {
-  // If both cores do everything in one stage, the loop stays as it is.
+  // If both cores have a single stage, the loop stays as it is.
   if (!isSplit_)
     return;
   Builder b(loop_.getContext());
@@ -349,7 +350,7 @@ void Splitter::write(int64_t turns) {
     attrs::turn.set(op, turn);
 }
 
-/// Reads the stages from the attributes. Returns nothing where they are not possible.
+/// Reads the stages from the attributes. nullopt if they are not possible.
 std::optional<LoopStages> Splitter::read(CoreKind core) {
   Owner own = ownerFor(core);
   if (!findOwners())
@@ -384,7 +385,7 @@ std::optional<LoopStages> markedStages(scf::ForOp loop, const CoreAssignment &co
 
 void markLoopStages(ParallelOp grid, const Machine &machine) {
   CoreAssignment cores = markedCores(grid);
-  // A shared queue is in the order of one round, which stages would mix.
+  // A shared queue follows the order of one round, which stages would mix.
   if (attrs::manual.isOn(grid) || !cores.isMixed() || sharesQueues(cores, machine))
     return;
   int64_t turns = turnsAhead(cores, machine, choicesOf(grid));
@@ -399,7 +400,7 @@ void markLoopStages(ParallelOp grid, const Machine &machine) {
   });
 }
 
-/// Whether a core has its stages, and takes nothing ahead that the other one makes behind.
+/// Whether a core has its stages and receives nothing ahead that the other core makes behind.
 static bool fitsTogether(scf::ForOp loop, const CoreAssignment &cores, CoreKind core) {
   std::optional<LoopStages> stages = markedStages(loop, cores, core);
   return stages && llvm::all_of(stages->arrivals, [](const auto &arrival) {

@@ -1,4 +1,4 @@
-// Logic, shifts, packed conditions; fills and copies of any type.
+// Logic, shifts and packed conditions; fills and copies of any type.
 #pragma once
 
 #include "passes/lower_block/select_instructions.h"
@@ -7,9 +7,9 @@ namespace ptl::block {
 
 /// Logic, shifts, remainders and bit casts.
 InstructionPatterns bitPatterns();
-/// The words of another type at the buffer of a tile.
+/// The buffer of a tile, viewed as words of another type.
 Value wordsOf(KernelContext &c, Value buffer, Type element);
-/// A tile's buffer under an element type of the same width, with the same valid part.
+/// A tile's buffer, viewed as another element type of the same width, with the same valid part.
 Value sameWidth(KernelContext &c, const Tile &tile, Type element);
 /// Fills a tile with one scalar.
 void fillWith(KernelContext &c, const Tile &tile, Value scalar, Location loc);

@@ -1,4 +1,4 @@
-// Lowers boxes of global memory that are no matrix: row by row, or element by element.
+// Lowers boxes of global memory that are not matrices: row by row, or element by element.
 #pragma once
 
 #include "passes/lower_block/kernel_context.h"
@@ -8,20 +8,20 @@ namespace ptl::block {
 /// The box of a load or store in global memory, by axes. Nothing after an error.
 std::optional<GlobalBox> globalBox(KernelContext &c, Operation *op, const BoxOperands &in,
                                    Type boxType);
-/// Elements before the one at these positions of the box.
+/// The number of elements in front of the one at these positions of the box.
 Value elementAt(KernelContext &c, const GlobalBox &box, Indices at);
-/// A matrix in global memory that begins `element` elements behind the pointer.
+/// A matrix in global memory that begins `element` elements after the pointer.
 Value matrixView(KernelContext &c, Value pointer, Value element, Value rows, Value cols,
                  Value rowStride, Type type);
-/// Loads a box that is no matrix.
+/// Loads a box that is not a matrix.
 void loadBox(KernelContext &c, Operation *op, const BoxOperands &in);
 /// Lowers a `take` from a box that stays in global memory.
 void takeGlobal(KernelContext &c, Operation *op, Operation *box);
-/// Whether a step or a stride is one, which an absent one is.
+/// Whether a step or a stride is 1; an absent one is.
 bool isUnit(Value step);
 /// The elements of a column, each in a row of its own.
 Value apart(KernelContext &c, Value column, int64_t rows, Value count, Type element);
-/// Stores to a box that is no matrix.
+/// Stores to a box that is not a matrix.
 void storeBox(KernelContext &c, ir::StoreOp store, const BoxOperands &in,
               llvm::ArrayRef<mlir::NamedAttribute> attributes);
 

@@ -28,7 +28,8 @@ using namespace mlir;
 
 namespace ptl::block {
 
-/// Whether the last of the steps in which a product is computed is shorter than the others, though all its lengths are numbers.
+/// Whether the last step of a product is shorter than the others although all its lengths are
+/// constants.
 static bool hasShortStep(const KernelContext &c, ir::MatmulOp product) {
   auto leavesRest = [](int64_t length, int64_t step) {
     return step > 0 && length > step && length % step != 0;
@@ -43,7 +44,7 @@ static bool hasShortStep(const KernelContext &c, ir::MatmulOp product) {
       (leavesRest(contracted.length, cut.piece) || leavesRest(contracted.length, cut.step) ||
        leavesRest(cut.piece, cut.step)))
     return true;
-  // What goes to a queue may be computed some columns at a time.
+  // A product that is sent through a ring may be computed some columns at a time.
   if (!rows.isConstant() || !cols.isConstant())
     return false;
   RingProduct way =
@@ -51,8 +52,9 @@ static bool hasShortStep(const KernelContext &c, ir::MatmulOp product) {
   return leavesRest(cols.length, way.cols);
 }
 
-// Lengths that differ from point to point, or from step to step, make the valid parts of tiles values; then those of all
-// tiles are, since instructions want them alike.
+// Whether some length differs from point to point or from step to step. Then the valid lengths of
+// all tiles are values instead of parts of their types, since instructions need operands of one
+// kind.
 static bool hasOpenLengths(const KernelContext &c, ir::ParallelOp grid) {
   bool open = false;
   grid.walk([&](ir::MatmulOp product) { open |= hasShortStep(c, product); });
@@ -68,8 +70,8 @@ static bool hasOpenLengths(const KernelContext &c, ir::ParallelOp grid) {
   return open;
 }
 
-/// The names of lengths of at most 1 that are 1, as one of the values that bear a name shows. It is
-/// asked of names, so that all values of a name have one form.
+/// The names of lengths with capacity 1 that are never 0, as some value with that name shows. It is
+/// decided per name, so that all values of a name have one form.
 static llvm::DenseSet<StringAttr>
 neverEmptyIn(ir::ParallelOp grid, const llvm::DenseMap<StringAttr, int64_t> &capacities) {
   llvm::DenseSet<StringAttr> names;
@@ -93,7 +95,7 @@ static bool lowerScalarOp(KernelContext &c, mlir::Operation *op);
 static Tile carriedTile(KernelContext &c, mlir::scf::ForOp loop, unsigned index);
 
 bool lowerGrid(KernelContext &c, ir::ParallelOp grid) {
-  // These facts about the whole grid decide the types of all buffers, so they come first.
+  // These facts about the whole grid decide the types of all buffers, so they are computed first.
   c.dynamicValid = hasOpenLengths(c, grid);
   c.capacities = capacitiesOf(grid);
   c.neverEmpty = neverEmptyIn(grid, c.capacities);
@@ -110,9 +112,9 @@ bool lowerGrid(KernelContext &c, ir::ParallelOp grid) {
     c.isFirst =
         c.b.create<arith::CmpIOp>(c.loc, arith::CmpIPredicate::eq, c.subblock, constant(c, 0));
   }
-  // Both sides open all queues at the start, so that they agree on their order.
+  // Both cores open all queues at the start, so that they agree on their order.
   openQueues(c);
-  // Steps of the grid that are computed from sizes.
+  // The operations before the grid compute its bounds and steps from the sizes.
   for (Operation &op : llvm::make_range(grid->getBlock()->begin(), grid->getIterator()))
     if (!matchPattern(&op, m_Constant()) && !lowerScalarOp(c, &op))
       fail(c, &op, "`" + op.getName().stripDialect().str() + "` of scalars");
@@ -130,7 +132,7 @@ bool lowerGrid(KernelContext &c, ir::ParallelOp grid) {
   return !c.failed;
 }
 
-// The points are numbered, and core group g of n takes the points g, g + n, …
+// The points are numbered in one range, and core group g of n takes the points g, g + n, …
 static void lowerPoints(KernelContext &c, ir::ParallelOp grid) {
   c.loc = grid.getLoc();
   auto index = [&](Value id) {
@@ -140,7 +142,7 @@ static void lowerPoints(KernelContext &c, ir::ParallelOp grid) {
   Value groups = index(c.b.create<pto::GetBlockNumOp>(c.loc, c.b.getI64Type()));
   size_t rank = grid.getLower().size();
   llvm::SmallVector<Value> lower, step, count;
-  // All axes are one range, which is dealt evenly whatever the shape of the grid is.
+  // All axes together are one range, which is dealt evenly whatever the shape of the grid is.
   Value total = constant(c, 1);
   for (size_t i = 0; i < rank; ++i) {
     lower.push_back(scalarOf(c, grid.getLower()[i]));
@@ -156,7 +158,7 @@ static void lowerPoints(KernelContext &c, ir::ParallelOp grid) {
   if (auto cores = attrs::cores.of(grid)) {
     groups = minimum(c, groups, constant(c, cores.getInt()));
     Value works = c.b.create<arith::CmpIOp>(c.loc, arith::CmpIPredicate::slt, group, groups);
-    // A loop that begins at its end does not run.
+    // A loop that begins at its end does not run: groups beyond the number wanted get no point.
     first = c.b.create<arith::SelectOp>(c.loc, works, group, total);
   }
   auto loop = c.b.create<scf::ForOp>(c.loc, first, total, groups);
@@ -179,7 +181,7 @@ static void lowerPoints(KernelContext &c, ir::ParallelOp grid) {
   lowerRounds(c, grid, loop, group);
 }
 
-/// What each round of the loop over the points of a core group does, and what is left behind it.
+/// Lowers the body of the loop over the points of a core group, and drains the rings behind it.
 static void lowerRounds(KernelContext &c, ir::ParallelOp grid, scf::ForOp loop, Value group) {
   Value groups = loop.getStep();
   bool hasRings =
@@ -188,7 +190,7 @@ static void lowerRounds(KernelContext &c, ir::ParallelOp grid, scf::ForOp loop, 
     Value done = c.b.create<arith::SubIOp>(c.loc, loop.getInductionVar(), group);
     c.gridRound = c.b.create<arith::DivUIOp>(c.loc, done, groups);
   }
-  // The number of the round chooses the buffer, so that the next point can load early.
+  // The number of the round selects the buffer, so that loads of the next point can start early.
   if (c.options.gridBuffers > 1)
     c.rotations.push_back({loop, c.gridRound, c.options.gridBuffers});
   lowerBlock(c, grid.getBody().front());
@@ -207,32 +209,33 @@ void lowerBlock(KernelContext &c, Block &block) {
     if (c.failed)
       return;
     c.loc = op.getLoc();
-    // What the operation reads from the other core has to arrive before it.
+    // Values from the other core must arrive before the operation reads them.
     popFor(c, &op);
     if (c.cores.meetings.contains(&op))
       meet(c, c.loc);
-    // Lengths that are bound inside a region are not valid behind it.
+    // Lengths that are bound inside a region are not defined behind it.
     auto known = op.getNumRegions() ? c.lengths : decltype(c.lengths)();
     lowerOp(c, &op);
     for (auto [symbol, length] : known)
       c.lengths[symbol] = length;
     for (Value result : op.getResults())
-      // Values are handed over as soon as they are made.
+      // Values are sent as soon as they are made.
       cross(c, result);
     if (!c.failed && !(c.popped.empty() && c.taken.empty()))
-      // A slot is given back behind its last reader.
+      // A slot is freed behind its last reader.
       freeSlots(c, &op);
   }
   if (c.failed)
     return;
   Operation *end = block.getTerminator();
   popFor(c, end);
-  // The values that the block passes on are copied first, by what lowers the operation around it.
+  // The values that the block yields are first copied by the code that lowers the operation around
+  // it.
   if (llvm::all_of(end->getOperands(), [&](Value value) { return isScalar(c, value); }))
     freeSlots(c, end);
 }
 
-/// A grid inside a grid: its points follow each other on the core that has the outer point.
+/// A grid inside a grid: its points run one after the other on the core that has the outer point.
 static void lowerNestedGrid(KernelContext &c, ir::ParallelOp grid) {
   OpBuilder::InsertionGuard guard(c.b);
   for (size_t i = 0; i < grid.getLower().size(); ++i) {
@@ -250,7 +253,7 @@ static void lowerKind(KernelContext &c, Operation *op);
 void lowerOp(KernelContext &c, Operation *op) {
   if (op->getNumRegions() && c.core == CoreKind::Cube && c.cores.isMixed() &&
       !c.cubeNeeds.control.contains(op))
-    return; // nothing in it concerns the cube core
+    return; // The cube core needs nothing in it.
   c.held.begin();
   lowerKind(c, op);
   c.held.end(op, [&](Value value) {
@@ -276,7 +279,7 @@ static void lowerKind(KernelContext &c, Operation *op) {
     return lowerSlice(c, op);
   if (auto store = dyn_cast<ir::StoreOp>(op)) {
     bool onCube = c.cores.coreOf(op) == CoreKind::Cube;
-    // Both functions go through all operations, and each store belongs to one.
+    // Both functions visit all operations, and each store belongs to exactly one of them.
     if (onCube == (c.core == CoreKind::Cube))
       lowerStore(c, store);
     return;
@@ -304,7 +307,7 @@ static void lowerKind(KernelContext &c, Operation *op) {
   if (c.core == CoreKind::Cube) {
     if (c.cores.coreOf(op) == CoreKind::Cube)
       lowerCube(c, op);
-    // The operation itself is the vector cores', but its lengths may be used here.
+    // The vector cores compute the operation, but its lengths may be used here.
     else if (!lowerShared(c, op))
       bindLengths(c, op);
     return;
@@ -317,15 +320,15 @@ static void lowerKind(KernelContext &c, Operation *op) {
 
 // ---- loops --------------------------------------------------------------------------------------
 
-/// Whether this core keeps what a loop or a branch carries.
+/// Whether this core holds the value that a loop or a branch carries.
 static bool carries(const KernelContext &c, Value value) {
   if (isScalar(c, value))
     return true;
-  // Accumulators are the cube core's, all other tiles the vector cores'.
+  // Accumulators belong to the cube core, all other tiles to the vector cores.
   return c.cores.isAccumulator(value) == (c.core == CoreKind::Cube);
 }
 
-/// At the end of a body: hands on the scalars that the loop carries and this core computes.
+/// Yields the carried scalars that this core needs at the end of a loop body.
 static void yieldScalars(KernelContext &c, scf::ForOp loop) {
   llvm::SmallVector<Value> yielded;
   for (auto [value, argument] :
@@ -370,11 +373,11 @@ static void lowerFor(KernelContext &c, scf::ForOp loop) {
     c.scalars[argument] = value;
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
   for (auto &[i, tile] : tiles) {
-    // The variable lives in one buffer, so what is yielded is best made there.
+    // The variable lives in one buffer, so the yielded value is best computed directly into it.
     setTile(c, loop.getRegionIterArg(i), tile);
     c.wanted[yield.getOperand(i)] = tile.buffer;
   }
-  // A variable that the other core reads is handed over in each round.
+  // A variable that the other core reads is sent in each round.
   llvm::for_each(loop.getRegionIterArgs(), [&](Value argument) { cross(c, argument); });
   if (rotates)
     c.rotations.push_back({made, iterationOf(c, made), pipeline.getInt()});
@@ -387,7 +390,7 @@ static void lowerFor(KernelContext &c, scf::ForOp loop) {
   freeSlots(c, yield);
   yieldScalars(c, loop);
   c.b.setInsertionPointAfter(made);
-  // Slots of rings are counted by rounds, so what is left belongs to this loop.
+  // Slots of rings are counted by rounds of this loop, so they are drained behind it.
   drainRings(c, loop);
   unsigned next = 0;
   for (auto [result, argument] : llvm::zip(loop.getResults(), loop.getRegionIterArgs()))
@@ -407,12 +410,12 @@ Value iterationOf(KernelContext &c, scf::ForOp loop) {
              : c.b.create<arith::DivUIOp>(c.loc, done, loop.getStep()).getResult();
 }
 
-/// The buffer of a tile that a loop carries, with the first value in it.
+/// The buffer of a tile that a loop carries, which holds the initial value.
 static Tile carriedTile(KernelContext &c, scf::ForOp loop, unsigned index) {
   Value init = loop.getInitArgs()[index], argument = loop.getRegionIterArg(index);
   Tile tile;
   if (c.cores.isAccumulator(argument)) {
-    // A loop inside goes on with the accumulator of the one around it.
+    // An inner loop continues with the accumulator of the loop around it.
     const Tile *outer = isa<BlockArgument>(init) ? tileOf(c, init) : nullptr;
     return outer ? *outer : accumulatorTile(c, loop, argument);
   }
@@ -422,8 +425,8 @@ static Tile carriedTile(KernelContext &c, scf::ForOp loop, unsigned index) {
     return tile;
   }
   tile = *first;
-  // The value that it begins with stays where it is if nobody else reads it: neither the loop, nor
-  // another variable, nor what comes behind.
+  // The initial value stays in its buffer if nothing else reads it: neither the loop, nor another
+  // variable, nor the code behind.
   OpOperand &operand = loop.getInitArgsMutable()[index];
   if (first->buffer && first->buffer.getDefiningOp<pto::AllocTileOp>() &&
       c.sharing.mayOverwrite(first->buffer, loop, {operand.getOperandNumber()}))
@@ -439,9 +442,9 @@ static Tile carriedTile(KernelContext &c, scf::ForOp loop, unsigned index) {
   return tile;
 }
 
-/// Brings a value into the buffer that a loop carries or a branch leaves.
+/// Copies a value into the buffer that a loop carries or a branch yields into.
 void keep(KernelContext &c, Value value, const Tile &into, Location loc) {
-  if (c.core == CoreKind::Cube) // what it carries is accumulated where it is
+  if (c.core == CoreKind::Cube) // It accumulates in place.
     return;
   const Tile *tile = tileOf(c, value);
   if (!tile)
@@ -451,13 +454,13 @@ void keep(KernelContext &c, Value value, const Tile &into, Location loc) {
     return;
   }
   Tile source = materialise(c, *tile, loc);
-  // It may have been made in place.
+  // It may have been computed in place.
   if (source.buffer != into.buffer)
     copy(c, source, into, loc);
 }
 
-/// Writes the values as if at once: one whose buffer is overwritten before it is read is copied
-/// aside.
+/// Writes all values as if at the same time: a value whose buffer is overwritten before it is read
+/// is copied to another buffer first.
 void keepAll(KernelContext &c, ValueRange values, CarriedTiles tiles, Location loc) {
   llvm::SmallDenseSet<Value> written;
   llvm::SmallVector<std::pair<Value, Tile>> before; // where what goes aside lies else
@@ -479,8 +482,8 @@ void keepAll(KernelContext &c, ValueRange values, CarriedTiles tiles, Location l
     setTile(c, value, tile);
 }
 
-/// Names the lengths of what a branch gives before it: an arm may be the first that has them. What
-/// its lengths are computed from comes before the branch.
+/// Names the lengths of a branch's results before it, because an arm may be the first code that has
+/// them. The pure scalar operations that compute them are moved before the branch.
 static void nameLengths(KernelContext &c, scf::IfOp branch) {
   auto isOutside = [&](Value value) {
     return !branch->isAncestor(value.getParentBlock()->getParentOp());
@@ -491,7 +494,7 @@ static void nameLengths(KernelContext &c, scf::IfOp branch) {
           op.getNumRegions() == 0 && op.getNumResults() == 1 && op.getResult(0).getType().isIndex();
       if (!isScalarOp || !isPure(&op) || !llvm::all_of(op.getOperands(), isOutside))
         continue;
-      // A pure operation on what is known outside gives the same in front of the branch.
+      // A pure operation on operands from outside gives the same result before the branch.
       op.moveBefore(branch);
       lowerOp(c, &op);
     }
@@ -525,14 +528,14 @@ static void lowerIf(KernelContext &c, scf::IfOp branch) {
     tile.extents = *extents;
     tile.element = ir::elementTypeOf(result.getType());
     tile.form = formOf(tile);
-    // Both arms write to one buffer, which is made in front of them.
+    // Both arms write to one buffer, which is allocated before them.
     tile.buffer = allocateLike(c, tile, loc);
     tiles.emplace_back(static_cast<unsigned>(i), tile);
   }
   auto made =
       c.b.create<scf::IfOp>(loc, types, scalarOf(c, branch.getCondition()), /*addThenBlock=*/true,
                             /*addElseBlock=*/!branch.getElseRegion().empty());
-  // Lengths that one arm binds are valid neither in the other arm nor behind the branch.
+  // Lengths that one arm binds are defined neither in the other arm nor behind the branch.
   const auto known = c.lengths;
   for (unsigned arm = 0; arm < 2 && !branch->getRegion(arm).empty(); ++arm) {
     OpBuilder::InsertionGuard guard(c.b);

@@ -14,9 +14,10 @@ mlir::OwningOpRef<mlir::ModuleOp> lowerKernel(mlir::func::FuncOp outlined, const
                                               const ir::Simplifier &simplifier,
                                               const Report &report);
 
-/// The program with other options for some kernels. `before` was made of the same module and is
-/// used up: only kernels with changed options are lowered again. As in `lowerToBlocks`, the result
-/// may have `uncut`, and then `before` stays; it is nothing after an error.
+/// Lowers the program with other options for some kernels. `before` must have been made from the
+/// same module and is consumed: only kernels with changed options are lowered again. As in
+/// `lowerToBlocks`, the result may have `uncut`, and then `before` stays valid; the result is
+/// nothing after an error.
 std::optional<BlockProgram> lowerAgain(mlir::ModuleOp module, const Machine &machine,
                                        llvm::ArrayRef<LowerOptions> options,
                                        const ir::Simplifier &simplifier, const Report &report,

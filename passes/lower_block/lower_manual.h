@@ -1,4 +1,4 @@
-// Grids that are written at block level (`ptl.manual`): their body becomes that of the kernel's
+// Grids that are written at block level (`ptl.manual`): their body becomes the body of the kernel's
 // functions, one per kind of core.
 #pragma once
 
@@ -17,20 +17,19 @@ struct ManualOptions {
   const LowerOptions &options;
   int64_t workspaceBytes = 0; ///< of one core group
   mlir::StringAttr peer;      ///< the function of the other kind of core
-  mlir::Value workspace;      ///< an argument of the function; null: none
+  mlir::Value workspace;      ///< an argument of the function; null if there is none
 };
 
-/// Fills the body of a function. `arguments` maps the values that the grid uses from outside, other
-/// than constants. False after an error, which is reported.
+/// Fills the body of a function. `arguments` maps the values that the grid uses from outside,
+/// except constants. False after an error, which is reported.
 bool lowerManual(mlir::func::FuncOp function, ir::ParallelOp grid, mlir::IRMapping &arguments,
                  const ManualOptions &options, const Report &report);
 
-/// The bytes of global memory that the queues of a grid written at block level need, per core
-/// group.
+/// The bytes of global memory per core group that the queues of a grid written at block level need.
 int64_t queueBytes(ir::ParallelOp grid, const Machine &machine);
 
-/// Adds waits for events that may be set at the end of a point, or of the function. Signals are
-/// counted while the kernel runs where it is not certain that a wait follows.
+/// Adds waits for events that may still be set at the end of a point, or of the function. Where it
+/// is not certain that a wait follows a signal, signals are counted at run time.
 void drainEvents(mlir::func::FuncOp function, const Report &report);
 
 } // namespace ptl::block

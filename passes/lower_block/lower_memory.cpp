@@ -38,7 +38,7 @@ static void storeScalar(KernelContext &c, ir::StoreOp store, const BoxOperands &
 
 llvm::SmallVector<Value> stridesOf(KernelContext &c, Value array) {
   OpBuilder::InsertionGuard guard(c.b);
-  // Lengths of arrays are the same for all points, so strides are computed once.
+  // The lengths of arrays are the same at all points, so strides are computed once before the grid.
   c.b.setInsertionPoint(c.gridLoop);
   llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(array.getType());
   llvm::SmallVector<Value> strides(extents.size());
@@ -63,7 +63,8 @@ Value globalLength(KernelContext &c, Value array, size_t axis) {
   return c.globalLengths.lookup(extent.symbol);
 }
 
-/// Elements before the matrix, from the positions along its other axes; null for none.
+/// The number of elements before the matrix that the positions along the other axes skip; null for
+/// none.
 static Value elementsBefore(KernelContext &c, ValueRange offsets, llvm::ArrayRef<Value> strides,
                             llvm::ArrayRef<size_t> matrix) {
   Value base;
@@ -89,19 +90,19 @@ bool isMatrixBox(const BoxOperands &in, Type boxType) {
   for (size_t axis = 0; axis < in.offsets.size(); ++axis)
     if (!llvm::is_contained(in.dropped, static_cast<int64_t>(axis)))
       kept.push_back(axis);
-  // A value of lower rank is repeated along the leading axes, which is more than one matrix.
+  // A value of lower rank is repeated along the leading axes, which gives more than one matrix.
   if (kept.size() != extents.size())
     return false;
   size_t first = 0;
-  // Leading axes of 1 are positions.
+  // Leading axes of extent 1 are positions.
   while (kept.size() - first > 2 && extents[first].isOne())
     ++first;
   size_t last = in.offsets.size() - 1;
   return kept.size() - first <= 2 && (kept.empty() || kept.back() == last);
 }
 
-/// The axes of a box that are a matrix: those that are kept, without leading ones of extent 1,
-/// which are positions, too.
+/// The axes of a box that form its matrix: the kept ones, without leading axes of extent 1, which
+/// are positions as well.
 static llvm::SmallVector<size_t> matrixAxes(const BoxOperands &in,
                                             llvm::ArrayRef<ir::Extent> extents) {
   llvm::SmallVector<size_t> kept;
@@ -114,17 +115,17 @@ static llvm::SmallVector<size_t> matrixAxes(const BoxOperands &in,
   return {kept.begin() + static_cast<long>(first), kept.end()};
 }
 
-/// Whether a box is a matrix whose rows lie side by side, or a part of one, for this core.
+/// Whether this core can access a box as one matrix of contiguous rows.
 static bool isMatrix(KernelContext &c, const BoxOperands &in, Type boxType) {
   if (!isMatrixBox(in, boxType))
     return false;
-  // A column stands alone only where rows have one element and follow each other.
+  // A column can be accessed alone only where rows have one element and are contiguous.
   llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(boxType);
   size_t last = in.offsets.size() - 1;
   auto isSingle = [&](const ir::Extent &each) { return each.isOne() || capacityOf(c, each) == 1; };
   bool column =
       extents.size() > 1 && isSingle(extents.back()) && !isSingle(extents[extents.size() - 2]);
-  // The cube core reads columns in boxes like any other matrix.
+  // The cube core reads columns within boxes, like any other matrix.
   if (!column || c.core != CoreKind::Vector)
     return true;
   Value cols = globalLength(c, in.array, last);
@@ -142,7 +143,8 @@ struct BoxAxis {
 };
 } // namespace
 
-/// The part of an axis with the extent `extent` that this core has; `present` is set as in `dealt`.
+/// The part of an axis with extent `extent` that this core accesses; `present` is set as by
+/// `dealt`.
 static BoxAxis takeAxis(KernelContext &c, Operation *op, size_t axis, const ir::Extent &extent,
                         Value &present) {
   BoxOperands in = operandsOf(op);
@@ -155,11 +157,11 @@ static BoxAxis takeAxis(KernelContext &c, Operation *op, size_t axis, const ir::
     Value first = c.b.createOrFold<arith::MulIOp>(c.loc, c.subblock, constant(c, result.capacity));
     result.offset = c.b.createOrFold<arith::AddIOp>(c.loc, result.offset, first);
   }
-  // Loading another place is harmless, and storing there is not.
+  // Loading from another position is harmless, but storing there is not.
   bool isRead = !isa<ir::StoreOp>(op) && !(deals && c.cores.written.contains(in.array));
   if ((c.core == CoreKind::Cube || deals) && present && isRead) {
-    // A part that is not there is loaded all the same, from the end of the array, unless another
-    // core may store there: what is computed with it is not stored.
+    // A part that does not exist is loaded all the same, from the end of the array, unless a core
+    // may store there: nothing computed from it is stored.
     Value last =
         c.b.createOrFold<arith::SubIOp>(c.loc, globalLength(c, in.array, axis), constant(c, 1));
     result.offset = minimum(c, result.offset, last);
@@ -171,7 +173,7 @@ static BoxAxis takeAxis(KernelContext &c, Operation *op, size_t axis, const ir::
   return result;
 }
 
-/// Rows and columns of a box, from the axes of its array that are a matrix. False after an error.
+/// Takes the rows and columns of a box from the axes of its matrix. False after an error.
 static bool takeMatrix(KernelContext &c, Operation *op, llvm::ArrayRef<size_t> matrix,
                        llvm::ArrayRef<ir::Extent> boxTypes, llvm::ArrayRef<Value> strides,
                        MemoryBox &box, Extents2 &extents) {
@@ -204,8 +206,8 @@ static bool takeMatrix(KernelContext &c, Operation *op, llvm::ArrayRef<size_t> m
 
 static std::optional<MemoryBox> boxOf(KernelContext &c, Operation *op, Extents2 &extents) {
   BoxOperands in = operandsOf(op);
-  // What is no matrix, by steps, by a value outside, or by its number of axes, is the matter of
-  // `lower_boxes`.
+  // `lower_boxes` handles the boxes that are no matrix because of steps, a value outside, or the
+  // number of their axes.
   MemoryBox box;
   box.pointer = c.pointers.lookup(in.array);
   llvm::SmallVector<Value> strides = stridesOf(c, in.array);
@@ -223,7 +225,7 @@ static std::optional<MemoryBox> boxOf(KernelContext &c, Operation *op, Extents2 
     fail(c, op, "a box of more than two axes");
     return std::nullopt;
   }
-  // Positions along the other axes move the pointer, so that the view itself has two axes.
+  // Positions along the other axes move the pointer, so that the view has exactly two axes.
   box.base = elementsBefore(c, in.offsets, strides, matrix);
   box.matrixRows = constant(c, 1);
   box.row = box.col = constant(c, 0);
@@ -238,7 +240,7 @@ static std::optional<MemoryBox> boxOf(KernelContext &c, Operation *op, Extents2 
 Value onceOnly(KernelContext &c, Operation *op, Value present, llvm::ArrayRef<ir::Extent> extents) {
   bool isDealt =
       llvm::any_of(extents, [&](const ir::Extent &extent) { return c.cores.deals(extent.symbol); });
-  // What is not dealt is computed by both vector cores, and only one may store it.
+  // A value that is not dealt is computed by both vector cores, and only one of them may store it.
   if (!c.isFirst || isDealt || isMemoryEffectFree(op) || hasSingleEffect<MemoryEffects::Read>(op))
     return present;
   return present ? c.b.createOrFold<arith::AndIOp>(c.loc, present, c.isFirst) : c.isFirst;
@@ -266,7 +268,7 @@ Value partition(KernelContext &c, const MemoryBox &box, const Extents2 &extents,
     if (transposed)
       swap(strides);
   }
-  if (asRow) // a column whose elements lie side by side
+  if (asRow) // a column whose elements are contiguous
     std::swap(sizes[0], sizes[1]);
   auto extentOf = [](Value value) -> int64_t {
     IntegerAttr number;
@@ -279,7 +281,7 @@ Value partition(KernelContext &c, const MemoryBox &box, const Extents2 &extents,
     layout = pto::ViewLayoutAttr::get(c.b.getContext(), viewLayout.value_or(pto::ViewLayout::dn));
   Value view;
   {
-    // Views of whole arrays stand before the grid.
+    // A view of a whole array does not depend on the point and is made before the grid.
     OpBuilder::InsertionGuard guard(c.b);
     if (!box.base)
       c.b.setInsertionPoint(c.gridLoop);
@@ -311,7 +313,7 @@ Tile load(KernelContext &c, const Tile &memory, Location loc) {
       allocate(c, ir::Place::Vec, "nd", storage(c, tile).first, storedType(memory.element), loc,
                /*rotates=*/true);
   if (memory.box.present) {
-    // A part that is not loaded must not hold what was in the buffer before.
+    // A part that is not loaded must not contain what the buffer held before.
     Tile zeros = tile;
     zeros.element = storedType(tile.element);
     fillWith(c, zeros, constantOf(c, zeros.element, 0), loc);
@@ -326,7 +328,7 @@ Tile load(KernelContext &c, const Tile &memory, Location loc) {
 
 Tile conditionsOf(KernelContext &c, const Tile &bytes, Location loc) {
   Tile numbers = bytes;
-  // Comparisons take no bytes, so the bytes are converted first.
+  // Comparisons do not take bytes, so the bytes are converted first.
   numbers.element = c.b.getF16Type();
   numbers.buffer = allocateLike(c, numbers, loc);
   auto round =
@@ -350,7 +352,7 @@ void lowerSlice(KernelContext &c, Operation *op) {
   Value result = op->getResult(0);
   Location loc = op->getLoc();
   if (!c.pointers.count(in.array)) {
-    if (c.core == CoreKind::Cube) // the vector cores cut tiles, and send what products read
+    if (c.core == CoreKind::Cube) // The vector cores slice tiles, and send what products read.
       return bindLengths(c, op);
     const Tile *source = tileOf(c, in.array);
     if (source && ringOf(c, in.array))
@@ -358,7 +360,7 @@ void lowerSlice(KernelContext &c, Operation *op) {
     return source ? sliceTile(c, op, *source)
                   : fail(c, op, "a part of a value that another core holds");
   }
-  if (isTakenFrom(result, c.cores)) // what takes from it reads global memory
+  if (isTakenFrom(result, c.cores)) // The operation that takes from it reads global memory.
     return bindLengths(c, op);
   // The cube core leaves out scalars that it does not use.
   if (isScalar(c, result) && !isNeeded(c, result))
@@ -371,7 +373,7 @@ void lowerSlice(KernelContext &c, Operation *op) {
       return loadBox(c, op, in);
     return bindLengths(c, op);
   }
-  // Lengths may be used on a core that does not load the value.
+  // The lengths may be used on a core that does not load the value.
   if (c.core == CoreKind::Cube && !isUsedOnCube(result, c.cores))
     return bindLengths(c, op);
   Extents2 extents;
@@ -388,7 +390,7 @@ void lowerSlice(KernelContext &c, Operation *op) {
   if (!isUsedOnVector(result, c.cores))
     return;
   if (extents.rows == ir::Extent::kUnknown || extents.cols == ir::Extent::kUnknown) {
-    extentsOf(c, op, result.getType()); // reports which
+    extentsOf(c, op, result.getType()); // It reports which extent.
     return;
   }
   setTile(c, result, load(c, memory, loc));
@@ -399,14 +401,14 @@ void lowerStore(KernelContext &c, ir::StoreOp store) {
   Value value = store.getValue();
   llvm::SmallVector<NamedAttribute> attributes;
   if (std::optional<llvm::StringRef> atomic = store.getAtomic()) {
-    // The store unit adds; it has no other atomic operation here.
+    // The store unit can only add.
     if (*atomic != "add")
       return fail(c, store, "`atomic " + atomic->str() + "=`");
     attributes.push_back(c.b.getNamedAttr(
         "atomicType", pto::AtomicTypeAttr::get(c.b.getContext(), pto::AtomicType::atomic_add)));
   }
   BoxOperands in = operandsOf(store);
-  // The scalar unit stores one element directly.
+  // The scalar unit stores a single element directly.
   bool single = isScalar(c, value) && llvm::all_of(in.lengths, [](Value length) {
                   return matchPattern(length, m_One());
                 });
@@ -432,7 +434,7 @@ void lowerStore(KernelContext &c, ir::StoreOp store) {
   if (source.form == Tile::Form::Mask)
     source = bytesOf(c, source, loc);
   bool column = source.form == Tile::Form::Column;
-  // The box says how much is stored; the tile may be larger.
+  // The box determines how much is stored; the tile may be larger.
   source.extents.validRows = extents.validRows;
   source.extents.validCols = extents.validCols;
   whenPresent(c, *box, loc, [&] {
@@ -442,7 +444,7 @@ void lowerStore(KernelContext &c, ir::StoreOp store) {
   });
 }
 
-/// Whether a value has the extents of the box that it is stored to: else it is repeated.
+/// Whether a value has the extents of the box to which it is stored; otherwise it is repeated.
 static bool fillsBox(KernelContext &c, ir::StoreOp store) {
   llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(store.getValue().getType());
   size_t next = 0;
@@ -456,7 +458,7 @@ static bool fillsBox(KernelContext &c, ir::StoreOp store) {
   return true;
 }
 
-/// One element.
+/// Stores one element with the scalar unit.
 static void storeScalar(KernelContext &c, ir::StoreOp store, const BoxOperands &in) {
   c.loc = store.getLoc();
   std::optional<GlobalBox> box = globalBox(c, store, in, storeBoxType(c, store));
@@ -466,7 +468,7 @@ static void storeScalar(KernelContext &c, ir::StoreOp store, const BoxOperands &
   if (!scalar)
     return fail(c, store, "a scalar that another core computes");
   if (scalar.getType().isInteger(1))
-    // In global memory a condition is a byte.
+    // In global memory a condition is one byte.
     scalar = c.b.create<arith::ExtUIOp>(c.loc, c.b.getI8Type(), scalar);
   MemoryBox present;
   present.present = box->present;
@@ -476,7 +478,7 @@ static void storeScalar(KernelContext &c, ir::StoreOp store, const BoxOperands &
 
 // ---- parts of tiles -----------------------------------------------------------------------------
 
-/// Whether the result has all elements of the box's array, without axes of extent 1.
+/// Whether the result has all elements of the box's array and only lacks axes of extent 1.
 static bool isWholeWithoutOnes(const BoxOperands &in, Value result) {
   if (!in.steps.empty() || in.outside ||
       !llvm::all_of(in.offsets, [](Value v) { return matchPattern(v, m_Zero()); }))
@@ -495,7 +497,7 @@ static bool isWholeWithoutOnes(const BoxOperands &in, Value result) {
 static void sliceTile(KernelContext &c, Operation *op, const Tile &source) {
   BoxOperands in = operandsOf(op);
   Value result = op->getResult(0);
-  // One element is read by the scalar unit.
+  // The scalar unit reads a single element.
   if (isScalar(c, result) && !in.outside) {
     ShapedTile from =
         shaped(c, source.form == Tile::Form::Splat ? source : materialise(c, source, op->getLoc()),
@@ -511,14 +513,14 @@ static void sliceTile(KernelContext &c, Operation *op, const Tile &source) {
                llvm::all_of(in.offsets, [](Value v) { return matchPattern(v, m_Zero()); }) &&
                in.dropped.empty() &&
                ir::extentsOf(result.getType()) == ir::extentsOf(in.array.getType());
-  // The part is the tile, so nothing is moved.
+  // The part is the whole tile, so nothing is copied.
   if (whole) {
     setTile(c, result, source);
     return;
   }
   if (isWholeWithoutOnes(in, result))
     return lowerView(c, op);
-  // All parts of a splat are alike.
+  // All parts of a splat are equal.
   if (source.form == Tile::Form::Splat && !in.outside) {
     bindLengths(c, op);
     std::optional<Extents2> extents = extentsOf(c, op, result.getType());

@@ -1,4 +1,4 @@
-// Lowers orderings, scans and reductions by elements.
+// Lowers sorting and searching, scans, and reductions element by element.
 #pragma once
 
 #include "ir/ops/op_table.h"
@@ -6,7 +6,7 @@
 
 namespace ptl::block {
 
-/// Sorting, searching and scans.
+/// Patterns for sorting, searching and scans.
 InstructionPatterns orderPatterns();
 /// The identity element of a combiner (`OpId::Add`) on an element type.
 Value identityOf(KernelContext &c, OpId combiner, Type element);

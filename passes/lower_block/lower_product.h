@@ -5,13 +5,13 @@
 
 namespace ptl::block {
 
-/// Stages a value that products read: it is loaded to `mat` where it is sliced from memory. A value
-/// without a bound stays in memory, and the product loads it piece by piece.
+/// Stages a value that products read: a slice of memory is loaded to `mat`. A value without a
+/// static bound stays in memory, and the product loads it piece by piece.
 void stage(KernelContext &c, mlir::Operation *slice, const Tile &memory);
 /// Lowers an operation of the cube core.
 void lowerCube(KernelContext &c, mlir::Operation *op);
-/// The accumulator of a variable that a loop carries. The first product initialises it, so nothing
-/// fills it.
+/// The accumulator of a variable that a loop carries. It is not filled, because the first product
+/// initialises it.
 Tile accumulatorTile(KernelContext &c, mlir::scf::ForOp loop, mlir::Value argument);
 
 } // namespace ptl::block

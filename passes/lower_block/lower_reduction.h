@@ -5,7 +5,7 @@
 
 namespace ptl::block {
 
-/// Reductions.
+/// Patterns for reductions.
 InstructionPatterns reductionPatterns();
 
 } // namespace ptl::block

@@ -1,13 +1,13 @@
-// Lowers elementwise operations on types that no instruction takes, on the scalar unit.
+// Lowers elementwise operations on types that no instruction supports, by the scalar unit.
 #pragma once
 
 #include "passes/lower_block/select_instructions.h"
 
 namespace ptl::block {
 
-/// Lowers an operation of the dialect on scalars. Null if the scalar unit does not have it.
+/// Lowers an operation of the dialect on scalars. Null if the scalar unit lacks it.
 mlir::Value lowerScalarArithmetic(KernelContext &c, mlir::Operation *op);
-/// Elementwise operations that the scalar unit has.
+/// Patterns for elementwise operations that the scalar unit has.
 InstructionPatterns elementPatterns();
 /// A mask as a tile of 0 and 1.
 Tile numbersOf(KernelContext &c, const Tile &mask, Location loc);

@@ -1,4 +1,4 @@
-// Lowers operations that both kinds of cores may do for themselves: constants, positions, views,
+// Lowers operations that each kind of core executes for itself: constants, positions, views,
 // transposes.
 #pragma once
 
@@ -6,11 +6,11 @@
 
 namespace ptl::block {
 
-/// Whether each core that needs an operation does it for itself: constants, positions, views.
+/// Whether each core that needs the operation's result executes it: constants, positions, views.
 bool isShared(mlir::Operation *op);
-/// Lowers such an operation. False if it is not one for this core.
+/// Lowers such an operation. False if the operation is not one of these.
 bool lowerShared(KernelContext &c, mlir::Operation *op);
-/// Lowers another shape of the same elements in the same order.
+/// Lowers a view with another shape of the same elements in the same order.
 void lowerView(KernelContext &c, Operation *op);
 
 } // namespace ptl::block

@@ -1,4 +1,4 @@
-// Lowers loops of which a part runs some iterations ahead.
+// Lowers loops of which one stage runs some iterations ahead of the other.
 #pragma once
 
 #include "passes/lower_block/kernel_context.h"
@@ -6,8 +6,8 @@
 
 namespace ptl::block {
 
-/// Emits `for i { if i is an iteration: ahead(i); if i - n is one: behind(i - n) }`, with n more
-/// iterations.
+/// Emits `for i { if i is an iteration: ahead(i); if i - n is one: behind(i - n) }`, with n
+/// additional iterations.
 void lowerInStages(KernelContext &c, mlir::scf::ForOp loop, const LoopStages &stages,
                    CarriedTiles tiles);
 

@@ -1,5 +1,5 @@
-// Finds the places where the cores of a group wait for each other, because they access the same
-// global memory.
+// Finds the meetings of a grid: the places where the cores of a group synchronise, because they
+// access the same global memory.
 #pragma once
 
 #include "passes/lower_block/assign_cores.h"
@@ -9,7 +9,7 @@ namespace ptl::block {
 /// Finds the meetings of a mixed kernel whose operations have been assigned to cores.
 void findMeetings(ir::ParallelOp grid, CoreAssignment &cores);
 
-/// Whether the cores meet inside an operation.
+/// Whether there is a meeting nested in an operation.
 bool meetsInside(mlir::Operation *op, const CoreAssignment &cores);
 
 } // namespace ptl::block

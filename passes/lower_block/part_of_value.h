@@ -11,7 +11,7 @@
 
 namespace ptl::block {
 
-/// The length of all parts: as a value, and in types.
+/// The length of each part: as a value, and in types.
 struct PartLength {
   mlir::Value length;
   ir::Extent extent;
@@ -19,32 +19,32 @@ struct PartLength {
 
 /// The cost of computing a value part by part.
 struct PartCost {
-  int64_t largest = 0;         ///< bytes of the largest value that is there in parts only
-  mlir::Value tile;            ///< that value, or one with a name and half as many
-  int64_t kept = 0;            ///< bytes of tiles that are there as a whole all the same
-  int64_t count = 0;           ///< operations that are done part by part
-  bool cutsConditions = false; ///< parts are cut out of conditions, which are packed
+  int64_t largest = 0;         ///< bytes of the largest value that exists in parts only
+  mlir::Value tile;            ///< that value, or one with a name and at least half its size
+  int64_t kept = 0;            ///< bytes of tiles that exist as a whole all the same
+  int64_t count = 0;           ///< operations that are executed part by part
+  bool cutsConditions = false; ///< parts are cut out of conditions, which are packed bits
 };
 
-/// The bytes of an array on chip; nothing where an extent has no bound.
+/// The bytes of an array on chip; nothing if an extent has no static bound.
 std::optional<int64_t> tileBytes(mlir::Type type);
 
-/// Makes parts of values of a grid at `anchor`. Loads, constants and operations that work position
-/// by position are repeated for the part; from all other values the part is sliced.
+/// Makes parts of values of a grid at `anchor`. Loads, constants and operations that compute each
+/// position independently are repeated for the part; other values are sliced.
 class PartMaker {
 public:
   PartMaker(ir::ParallelOp grid, mlir::Operation *anchor) : grid_(grid), anchor_(anchor) {}
 
-  /// The cost of this, without doing it. The value itself is not counted.
+  /// The cost of `make`, without doing it. The value itself is not counted.
   PartCost costOf(mlir::Value value, int64_t axis);
-  /// Whether a part of the value is computed, rather than sliced from the value.
+  /// Whether a part of the value is computed, rather than sliced from the whole value.
   bool isMade(mlir::Value value, int64_t axis) { return kindOf(value, axis, false) != Kind::Cut; }
   /// The part of `value` that begins at `offset` of `axis`.
   mlir::Value make(mlir::OpBuilder &builder, mlir::Value value, int64_t axis, mlir::Value offset,
                    const PartLength &part);
 
 private:
-  /// The ways to make a part. `Positions` is for a take, along the axis that it takes from.
+  /// How a part is made. `Positions` is for a take, along the axis from which it takes.
   enum class Kind { Cut, Load, Slice, Fill, Positions, Take, Concat, Mapped };
 
   Kind kindOf(mlir::Value value, int64_t axis, bool shifted);
@@ -63,8 +63,8 @@ private:
   mlir::Operation *anchor_;
   mlir::OpBuilder *b_ = nullptr;
   PartLength part_;
-  mlir::Value offset_;  ///< that of the value that was asked for
-  int64_t ownAxis_ = 0; ///< its axis
+  mlir::Value offset_;  ///< that of the requested value
+  int64_t ownAxis_ = 0; ///< the axis of the requested value
   llvm::DenseMap<std::pair<mlir::Value, int64_t>,
                  llvm::SmallVector<std::pair<mlir::Value, mlir::Value>, 1>>
       made_; ///< by offset

@@ -17,27 +17,28 @@ using namespace mlir;
 
 namespace ptl::block {
 
-/// Tiles in flight per queue: what is direct takes the consumer's memory, so there are fewer.
+/// The usual number of slots of a queue. A direct queue takes the consumer's memory, so it has
+/// fewer.
 static int64_t slotsOf(const Machine &machine) {
   const CoreExchange &exchange = machine.exchange;
   return exchange.throughBuffer ? exchange.slotsTwoWay : exchange.slotsOneWay;
 }
 
-/// The number that the source sets for the pipe that a value goes through (`ptl.slots`,
-/// `ptl.held`), otherwise `usual`.
+/// The number that the source sets for the pipe of a value (`ptl.slots`, `ptl.held`), otherwise
+/// `usual`.
 static int64_t saidOf(Value value, llvm::StringRef what, int64_t usual) {
   Operation *op = value.getDefiningOp();
   auto given = op ? op->getAttrOfType<IntegerAttr>(what) : nullptr;
   return given && given.getInt() > 0 ? given.getInt() : usual;
 }
 
-/// The number of slots of which the producer can count on: the consumer signals free slots in
-/// groups, so some that are free may not be signalled yet.
+/// The number of slots that the producer can rely on: the consumer signals free slots in groups, so
+/// some free slots may not be signalled yet.
 static int64_t usableSlots(int64_t slots) { return slots - freedAtOnce(slots) + 1; }
 
-/// The slots of the queue that a value goes through, of which so many are usable: the numbers that
-/// a machine has are those of its queues that go one way and of those that go both. What nothing
-/// holds is left as it is for the prover.
+/// The number of slots of the queue that a value goes through, at least `usable` of which can be
+/// relied on: a machine has one number for queues in one direction and one for both. If neither is
+/// enough, the number grows, and the prover reports what does not fit.
 static int64_t numSlotsOf(Value value, const Machine &machine, int64_t usable = 1) {
   int64_t wanted = saidOf(value, attrs::slots, slotsOf(machine));
   const CoreExchange &exchange = machine.exchange;
@@ -49,7 +50,7 @@ static int64_t numSlotsOf(Value value, const Machine &machine, int64_t usable = 
   return std::max(2 * (usable - 1), many);
 }
 
-/// The whole tile that crosses, before it is dealt.
+/// The capacities of the whole tile that crosses, before its rows are dealt to the vector cores.
 static std::optional<std::pair<int64_t, int64_t>>
 capacities(Value value, const llvm::DenseMap<StringAttr, int64_t> &bounds) {
   llvm::SmallVector<int64_t> extents;
@@ -74,12 +75,12 @@ std::pair<Operation *, Operation *> usesOf(Value value, CoreKind core, const Cor
       if (isa<ir::DimOp>(user))
         continue;
       if (isViewOfOperand(user) || isa<ir::ReshapeOp, ir::SliceOp>(user))
-        // A view lies in the same slot.
+        // A view uses the same slot as its source.
         names.push_back(user->getResult(0));
       else if ((cores.coreOf(user) == CoreKind::Cube) != (core == CoreKind::Cube))
         continue;
       Operation *here = home->findAncestorOpInBlock(*user);
-      // Uses outside of this block are found from the block that they are in.
+      // Uses outside of this block are found from their own block.
       if (!here)
         continue;
       first = first && first->isBeforeInBlock(here) ? first : here;
@@ -88,7 +89,7 @@ std::pair<Operation *, Operation *> usesOf(Value value, CoreKind core, const Cor
   return {first, last};
 }
 
-/// Whether nothing of `first` is read any more when `core` pops `second`, which comes after it.
+/// Whether `core` reads nothing of `first` any more when it pops `second`, which comes after it.
 static bool follows(Value second, Value first, CoreKind core, const CoreAssignment &cores) {
   Operation *done = usesOf(first, core, cores).second, *next = usesOf(second, core, cores).first;
   return !done || !next || done->getBlock() != next->getBlock() || done->isBeforeInBlock(next);
@@ -98,23 +99,23 @@ static bool isBefore(Operation *a, Operation *b) {
   return a && b && a->getBlock() == b->getBlock() && a->isBeforeInBlock(b);
 }
 
-/// Where `core` pops each value of a queue, in the block where they are made; null: where it is
-/// made. What was pushed before goes first, so that is where something behind it is needed, at the
-/// latest.
+/// The operation before which `core` pops each value of a queue, in the block where the values are
+/// made; null if it pops at once. A queue is first in, first out, so a value is popped at the
+/// latest where one that was pushed after it is needed.
 static llvm::SmallVector<Operation *> popsOf(llvm::ArrayRef<Value> values, CoreKind consumer,
                                              const CoreAssignment &cores) {
   llvm::SmallVector<Operation *> pops;
   for (Value value : values)
     pops.push_back(usesOf(value, consumer, cores).first);
-  // A queue is emptied in the order in which it was filled.
+  // From the back: an earlier value is popped no later than a later one.
   for (size_t i = pops.size(); i-- > 1;)
     if (isBefore(pops[i], pops[i - 1]))
       pops[i - 1] = pops[i];
   return pops;
 }
 
-/// The slots in the consumer's memory that values of a queue need, which take them in turn: from
-/// the one that is read longest to the last that is popped until then.
+/// The most slots in the consumer's memory that are in use at once: from a value that is still read
+/// to the last one that is popped until its last read.
 static int64_t heldAtOnce(llvm::ArrayRef<Value> values, CoreKind consumer,
                           const CoreAssignment &cores) {
   size_t most = 1;
@@ -129,9 +130,9 @@ static int64_t heldAtOnce(llvm::ArrayRef<Value> values, CoreKind consumer,
   return static_cast<int64_t>(most);
 }
 
-/// The slots that a queue needs for the values that its producer has to hand on before the one that
-/// the consumer waits for: those are made before it and needed later. `all`: what goes the same
-/// way.
+/// The slots that a queue needs so that its producer can push all values that come before one which
+/// the consumer waits for: they are made before it and needed only after it. `all` are the values
+/// in the same direction.
 static int64_t queuedAtOnce(llvm::ArrayRef<Value> values, llvm::ArrayRef<Value> all,
                             CoreKind consumer, const CoreAssignment &cores) {
   Value first = values.front();
@@ -141,7 +142,7 @@ static int64_t queuedAtOnce(llvm::ArrayRef<Value> values, llvm::ArrayRef<Value> 
     Operation *maker = awaited.getDefiningOp();
     Operation *made = maker ? home->findAncestorOpInBlock(*maker) : nullptr;
     Operation *needed = usesOf(awaited, consumer, cores, home).first;
-    // Values of other blocks wait for nothing here.
+    // Values of other blocks do not delay anything here.
     if (!made || !needed)
       continue;
     most = std::max<int64_t>(most, llvm::count_if(values, [&](Value value) {
@@ -153,7 +154,7 @@ static int64_t queuedAtOnce(llvm::ArrayRef<Value> values, llvm::ArrayRef<Value> 
   return most;
 }
 
-/// The slots that a queue needs at least.
+/// The least number of slots that a queue needs to run without deadlock.
 static int64_t queuedAtOnce(llvm::ArrayRef<Value> values, const CoreAssignment &cores) {
   bool toVector = llvm::is_contained(cores.toVector, values.front());
   return queuedAtOnce(values, toVector ? cores.toVector : cores.toCube,
@@ -162,7 +163,8 @@ static int64_t queuedAtOnce(llvm::ArrayRef<Value> values, const CoreAssignment &
 
 using Groups = std::vector<llvm::SmallVector<Value>>; ///< the values that go through each queue
 
-/// The first flags of queues: pairs that nobody else uses.
+/// The first flag of each pair that no other use reserves. A queue takes `flagsPerDirection`
+/// consecutive flags.
 static llvm::SmallVector<int64_t> firstFlags(const Machine &machine) {
   int64_t each = std::max<int64_t>(1, machine.exchange.flagsPerDirection);
   int64_t count = machine.crossCore.flags ? machine.crossCore.flags : 64;
@@ -175,8 +177,8 @@ static llvm::SmallVector<int64_t> firstFlags(const Machine &machine) {
   return firsts;
 }
 
-/// Values in the order in which they are handed on, which is that of the code; those of a block
-/// stand together.
+/// The values in the order in which they are pushed, which is that of the code; the values of one
+/// block are consecutive.
 static llvm::SmallVector<Value> inOrder(llvm::ArrayRef<Value> values) {
   llvm::MapVector<Block *, llvm::SmallVector<Value>> blocks;
   for (Value value : values)
@@ -191,14 +193,14 @@ static llvm::SmallVector<Value> inOrder(llvm::ArrayRef<Value> values) {
 }
 
 /// One queue for each value, and one for all parts of a value; first those to the vector cores.
-/// `share`: also one for values of a block that are alike, which are popped as they are pushed.
-/// In the consumer's own memory one slot is given back before the next is popped: which slot
-/// TFREE gives back, the library counts by what was popped last.
+/// With `share`, values of one block with equal types also share a queue if they are popped in the
+/// order in which they are pushed. If slots are in the consumer's memory, one must be freed before
+/// the next is popped, because the library lets TFREE free the slot that was popped last.
 static Groups groupsOf(const CoreAssignment &cores, const Machine &machine, bool share) {
   Groups queues;
   auto isAlike = [&](Value a, Value b) {
     PartOf partA = partOf(a), partB = partOf(b);
-    // Parts of one value follow each other, so they can share a queue.
+    // The parts of one value follow each other, so they can share a queue.
     if (partA.isPart() || partB.isPart())
       return partA.group == partB.group && partA.isPart() == partB.isPart();
     return share && a.getParentBlock() == b.getParentBlock() && a.getType() == b.getType();
@@ -224,14 +226,14 @@ static Groups groupsOf(const CoreAssignment &cores, const Machine &machine, bool
   return queues;
 }
 
-/// The number of pairs of flags for queues; meetings of the cores take one pair.
+/// The number of flag pairs for queues; the meetings of the cores take one pair.
 static size_t flagsForQueues(const CoreAssignment &cores, const Machine &machine) {
   size_t pairs = firstFlags(machine).size();
   return cores.meetings.empty() ? pairs : pairs - std::min<size_t>(pairs, 1);
 }
 
-/// One queue for all values to the vector cores, and one for each side of products: their operands
-/// are handed over right before (`handBeforeUse`).
+/// One queue for all values to the vector cores, and one for each side of products, whose operands
+/// are sent right before the product (`handBeforeUse`).
 static Groups mergedGroups(const CoreAssignment &cores) {
   auto isLeft = [](Value value) {
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
@@ -258,7 +260,7 @@ bool mergesQueues(const CoreAssignment &cores, const Machine &machine) {
     return false;
   Groups groups = groupsOf(cores, machine, true);
   int64_t slots = std::max(machine.exchange.slotsOneWay, machine.exchange.slotsTwoWay);
-  // Merging is the last resort, since values then wait for each other.
+  // Merging is the last resort, since values in one queue wait for each other.
   return groups.size() > flagsForQueues(cores, machine) ||
          llvm::any_of(groups,
                       [&](const auto &values) { return queuedAtOnce(values, cores) > slots; });
@@ -269,7 +271,7 @@ static Groups plannedGroups(const CoreAssignment &cores, const Machine &machine)
                                       : groupsOf(cores, machine, sharesQueues(cores, machine));
 }
 
-/// The bytes of a slot: those of the largest value; nothing if one has no bound.
+/// The bytes of a slot: those of the largest value; nullopt if some value has no static bound.
 static std::optional<int64_t> slotBytesOf(llvm::ArrayRef<Value> values,
                                           const llvm::DenseMap<StringAttr, int64_t> &bounds) {
   int64_t most = 0;
@@ -277,7 +279,7 @@ static std::optional<int64_t> slotBytesOf(llvm::ArrayRef<Value> values,
     auto extents = capacities(value, bounds);
     if (!extents)
       return std::nullopt;
-    // Fractals of bytes have 32 columns, and as many rows where they are turned.
+    // Fractals of one-byte elements have 32 columns, and 32 rows when they are transposed.
     Type element = ir::elementTypeOf(value.getType());
     int64_t fractal = pto::elementBytes(element) == 1 ? 32 : 1;
     auto whole = [&](int64_t extent) { return roundUp(std::max<int64_t>(extent, 1), fractal); };
@@ -289,11 +291,11 @@ static std::optional<int64_t> slotBytesOf(llvm::ArrayRef<Value> values,
 int64_t turnsAhead(const CoreAssignment &cores, const Machine &machine,
                    const LowerOptions &options) {
   int64_t slots = std::numeric_limits<int64_t>::max() / 2;
-  // What is ahead is limited by the queue with the fewest slots.
+  // The queue with the fewest slots limits how far ahead a core can run.
   for (const llvm::SmallVector<Value> *values : {&cores.toVector, &cores.toCube})
     for (Value value : *values)
       slots = std::min(slots, numSlotsOf(value, machine));
-  // What is in a ring takes no memory of a core, so as much is ahead as its slots hold.
+  // Values in a ring take no memory of a core, so their slots alone limit it.
   if (options.slices > 1)
     return std::min(2 * options.ahead, usableSlots(slots) - 1);
   return std::min(options.ahead, 2 * slots / std::max<int64_t>(1, options.parts) - 1);
@@ -303,6 +305,7 @@ int64_t QueuePlan::workspaceBytes() const {
   int64_t total = 0;
   for (const Queue &queue : queues)
     total += queue.isRing ? 0 : queue.slots * queue.bytes;
+  // The workspace is a whole number of 512-byte units.
   return (total + 511) / 512 * 512;
 }
 
@@ -315,7 +318,7 @@ static std::optional<QueuePlan> plan(ir::ParallelOp grid, const CoreAssignment &
   Groups groups = plannedGroups(cores, machine);
   llvm::SmallVector<int64_t> flags = firstFlags(machine);
   size_t pairs = flagsForQueues(cores, machine);
-  // Every queue needs flags of its own, of which the chip has a fixed number.
+  // Every queue needs flags of its own, and the chip has a fixed number of them.
   if (groups.size() > pairs) {
     report(DiagId::NotOnBlockLevel, grid.getLoc(),
            {std::to_string(groups.size()) + " pipes between cores, with flags for " +
@@ -340,17 +343,17 @@ static std::optional<QueuePlan> plan(ir::ParallelOp grid, const CoreAssignment &
     Queue queue;
     queue.toVector = llvm::is_contained(cores.toVector, first);
     int64_t read =
-        result.merges && queue.toVector // copied when it is popped
+        result.merges && queue.toVector // It is copied when it is popped.
             ? 1
             : heldAtOnce(values, queue.toVector ? CoreKind::Vector : CoreKind::Cube, cores);
     queue.held = std::max(saidOf(first, attrs::hold, usuallyHeld), read);
     int64_t queued = result.merges ? 1 : queuedAtOnce(values, cores);
-    // In the consumer's own memory the producer needs a slot beside those that are still read.
+    // In the consumer's memory the producer needs a slot beside those that are still being read.
     queue.slots = numSlotsOf(first, machine, isDirect ? std::max(read + 1, queued) : queued);
     queue.bytes = *bytes;
     queue.flag = flags[number];
     queue.isRing = choicesOf(grid).slices > 1;
-    // Nothing of a ring is held in the memory of the consumer.
+    // A ring holds nothing in the consumer's memory.
     if (queue.isRing)
       queue.held = 0;
     queue.values = std::move(values);
@@ -361,7 +364,7 @@ static std::optional<QueuePlan> plan(ir::ParallelOp grid, const CoreAssignment &
 
 // ---- writing ------------------------------------------------------------------------------------
 
-/// The numbers of queues beside those of the results that cross.
+/// Adds the number of a queue for one result; `ptl.queue` is parallel to `ptl.crosses`.
 static void markValue(OpResult value, int64_t number) {
   Operation *op = value.getOwner();
   auto results = attrs::crosses.of(op);
@@ -405,7 +408,7 @@ bool markQueues(ir::ParallelOp grid, const Machine &machine, const Report &repor
 
 // ---- reading ------------------------------------------------------------------------------------
 
-/// The queue of a result that crosses; -1: none is said.
+/// The queue number of a result that crosses; -1 if there is no mark.
 static int64_t queueOf(OpResult value) {
   auto results = attrs::crosses.of(value.getOwner());
   auto queues = attrs::queue.of(value.getOwner());
@@ -433,7 +436,7 @@ QueuePlan markedQueues(ir::ParallelOp grid, const CoreAssignment &cores) {
       queue.flag = number("flag");
       queue.slots = number("slots");
       queue.held = number("held");
-      queue.isRing = queue.held == 0; // nothing of it is in the consumer's own memory
+      queue.isRing = queue.held == 0; // It holds nothing in the consumer's memory.
       queue.bytes = number("bytes");
       plan.queues.push_back(std::move(queue));
     }
@@ -443,14 +446,14 @@ QueuePlan markedQueues(ir::ParallelOp grid, const CoreAssignment &cores) {
       plan.queues[static_cast<size_t>(number)].values.push_back(value);
   }
   for (Queue &queue : plan.queues)
-    // The order is computed as it was when the queues were planned.
+    // The order is not marked; it is computed as in planning.
     queue.values = inOrder(queue.values);
   return plan;
 }
 
 // ---- verifying ----------------------------------------------------------------------------------
 
-/// One queue: its values fit, and are read one after the other where that is wanted.
+/// Verifies one queue: its values fit, and a direct queue reads them one after the other.
 static LogicalResult verifyQueue(ir::ParallelOp grid, const Queue &queue, bool merges,
                                  const CoreAssignment &cores, const Machine &machine) {
   if (queue.slots < 1 || queue.held < 0)

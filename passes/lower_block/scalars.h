@@ -1,4 +1,4 @@
-// Operations of the `ptl` dialect on scalars, as the scalar unit of a core computes them.
+// Operations of the `ptl` dialect on scalars, for the scalar unit of a core.
 #pragma once
 
 #include "ir/ops/op_table.h"
@@ -9,12 +9,12 @@
 
 namespace ptl::block {
 
-/// The operation on these scalars instead of its operands, with a result of `type`; null if the
-/// scalar unit does not have it.
+/// Emits the operation on these scalars, which replace its operands, with a result of `type`; null
+/// if the scalar unit lacks it.
 mlir::Value scalarResult(mlir::OpBuilder &b, mlir::Operation *op, llvm::ArrayRef<mlir::Value> in,
                          mlir::Type type);
 
-/// Operations on nothing but scalars become `arith` and `math`, where the scalar unit has them.
+/// Replaces operations on scalars only by `arith` and `math`, where the scalar unit has them.
 void lowerScalars(mlir::func::FuncOp function);
 
 /// Combines the stored and the new value by a combiner: `Add`, `Mul`, `Max`, `Min` and so on.

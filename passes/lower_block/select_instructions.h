@@ -8,26 +8,29 @@
 
 namespace ptl::block {
 
-/// The way of operations without an instruction: the scalar unit goes through the elements.
+/// The fallback for operations without an instruction: the scalar unit processes the elements one
+/// by one.
 inline constexpr llvm::StringLiteral kByElements = "elements";
 
 /// One way to implement some operations.
 struct InstructionPattern {
-  /// The name of the way, if a machine can do the operation by this pattern; else empty.
+  /// The name of this way if a machine can implement the operation by this pattern; otherwise
+  /// empty.
   llvm::StringRef (*way)(mlir::Operation *op, const Machine &machine);
   void (*lower)(KernelContext &c, mlir::Operation *op);
 };
 using InstructionPatterns = llvm::ArrayRef<InstructionPattern>;
 
-/// Whether an operation is executed by the vector cores and has a way. Operations that both kinds
-/// of cores do for themselves (loads, constants, views), control flow, checks and stores have none.
+/// Whether an operation is executed by the vector cores and needs a pattern. Operations that both
+/// kinds of cores execute for themselves (loads, constants, views), control flow, checks and stores
+/// do not.
 bool hasWay(mlir::Operation *op, const CoreAssignment &cores);
 
-/// Records the way of each operation of a grid: the first one of the table that the machine has.
-/// False after an error, which is reported, if there is none.
+/// Records the way of each operation of a grid: the first pattern of the table that the machine
+/// supports. False after an error, which is reported, if there is none.
 bool markInstructions(ir::ParallelOp grid, const Machine &machine, const Report &report);
 
-/// Checks that the attributes are there and that the machine can do each operation in its way.
+/// Verifies that the attributes are present and that the machine supports each operation's way.
 mlir::LogicalResult verifyInstructions(ir::ParallelOp grid, const Machine &machine);
 
 /// Lowers an operation in its recorded way. False if it has none.

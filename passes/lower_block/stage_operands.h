@@ -1,5 +1,5 @@
-// Chooses how the cube core gets the operands of products that it loads: whole in its staging
-// memory, or piece by piece as the product goes along them.
+// Chooses how the cube core loads the operands of products: whole into its staging memory, or piece
+// by piece along the contracted axis.
 #pragma once
 
 #include "passes/lower_block/lower_block.h"
@@ -10,18 +10,18 @@
 
 namespace ptl::block {
 
-/// Chooses it for the loads of a grid. Operands without a bound, those that take more than a fourth
-/// of the memory, and as many of the largest others as the options of the grid require (`streamed`)
-/// go in pieces, and so does what the vector cores have put into a slot of a ring that is multiplied
-/// with such an operand. Arrays that the kernel stores to are loaded where they are read, so they go whole.
-/// False after an error, which is reported.
+/// Makes that choice for the loads of a grid. These are loaded in pieces: operands without a static
+/// bound; those that take more than a fourth of the memory; as many of the largest others as the
+/// options of the grid require (`streamed`); and a slot of a ring that is multiplied by such an
+/// operand. Operands from arrays that the kernel stores to are loaded whole at the place of the
+/// read. False after an error, which is reported.
 bool markOperands(ir::ParallelOp grid, const Machine &machine, const Report &report);
 
-/// Checks that every load that a product reads has the attribute, and a bound if it is loaded
-/// whole.
+/// Verifies that every load that a product reads has the attribute, and a static bound if it is
+/// loaded whole.
 mlir::LogicalResult verifyOperands(ir::ParallelOp grid);
 
-/// Whether a load goes in pieces.
+/// Whether a load is done in pieces.
 bool isInPieces(mlir::Operation *load);
 
 /// Whether a loaded value is read transposed by products; nothing if no product reads it.

@@ -18,30 +18,31 @@ using mlir::Operation;
 using mlir::Type;
 using mlir::Value;
 
-/// A logical matrix: capacities, and lengths as `index` values.
+/// A logical matrix: static capacities, and lengths as `index` values.
 struct Extents2 {
   int64_t rows = 1, cols = 1;
   mlir::Value validRows, validCols;
 };
 
-/// A box of an array in global memory: rows and columns of a matrix with unit column stride, at
-/// most.
+/// A box of an array in global memory that is at most rows and columns of a matrix with unit column
+/// stride.
 struct MemoryBox {
   mlir::Value pointer; ///< to element 0 of the array
-  mlir::Value base;    ///< elements before the matrix that the box is cut from; null: none
+  mlir::Value base;    ///< elements in front of the matrix that the box is cut from; null: 0
   mlir::Value matrixRows, matrixCols; ///< extents of that matrix
   mlir::Value rowStride;              ///< elements
-  mlir::Value row, col;               ///< where the box begins
-  mlir::Value present;                ///< an i1 that is false where the box is empty; null: never
+  mlir::Value row, col;               ///< the first row and column of the box
+  /// an i1 that is false if the box is empty; null: it never is
+  mlir::Value present;
 };
 
 /// The lowered form of an array value of the tile level.
 struct Tile {
   enum class Form {
     Whole,  ///< rows x cols in `vec`, row-major
-    Column, ///< one value per row, stored one behind the other
+    Column, ///< one value per row, contiguous
     Mask,   ///< packed bits of a comparison
-    Splat,  ///< one scalar everywhere
+    Splat,  ///< a scalar that stands for all elements
     Memory, ///< still in global memory
     Matrix, ///< staged in `mat` for the cube
     Acc,    ///< in the accumulator
@@ -55,18 +56,18 @@ struct Tile {
   bool transposed = false; ///< Memory: stands for the transposed box; Matrix: its buffer holds the
                            ///< transposed matrix
   bool relu = false;       ///< Acc: the store replaces negative numbers by 0
-  mlir::Value start;       ///< Matrix: where along the contracted axis a piece begins; null: at 0
-  mlir::Value column;      ///< Matrix: where along the other axis of a right operand; null: at 0
-  mlir::Value operand; ///< Matrix: the buffer of the left operand that holds it already; null: none
-  /// Of an operand of a block-scaled product: the scales of its rows as they lie in memory, those of a right operand of its
-  /// columns. Where the operand is a piece with a `start` they begin before it, as the whole does.
+  mlir::Value start;       ///< Matrix: start of a piece along the contracted axis; null: 0
+  mlir::Value column;      ///< Matrix: start along the other axis of a right operand; null: 0
+  mlir::Value operand;     ///< Matrix: the left operand's buffer that already holds it; null: none
+  /// Of an operand of a block-scaled product: the scales of its rows (for a right operand, of its
+  /// columns) in memory. For a piece with a `start` they are those of the whole.
   std::shared_ptr<const MemoryBox> scales;
   bool isRow() const { return extents.rows == 1; }
 };
 
 /// Tiles by their values. A tile keeps its address until it is erased, so that code may hold a
 /// reference to the tile of an operand while it sets that of a result; a map that moves its
-/// elements as it grows would leave a dangling reference, in some runs only.
+/// elements when it grows would leave dangling references.
 class TileMap {
 public:
   const Tile *find(mlir::Value value) const {
@@ -86,7 +87,7 @@ private:
   llvm::DenseMap<mlir::Value, std::unique_ptr<Tile>> tiles_;
 };
 
-/// The form in which a value of these extents and element type is kept once it is computed.
+/// The form in which a computed value of this tile's extents and element type is stored.
 inline Tile::Form formOf(const Tile &tile) {
   if (tile.element.isInteger(1))
     return Tile::Form::Mask;
@@ -103,20 +104,20 @@ struct ShapedTile {
   IndexVector lengths;
 };
 
-/// The positions in the source and in the result that belong to those in the box that is moved.
+/// The positions in the source and in the result for a position in the box that is moved.
 struct Ends {
   IndexVector from, to;
 };
 
-/// How a box of elements moves: along its last axis side by side (`inRows`), or each by itself.
+/// How a box of elements is moved: along its last axis as rows (`inRows`), or element by element.
 struct Movement {
   IndexVector lengths;
   bool inRows = false;
-  /// Row n of a matrix comes from row n + `shift`, if there is one, and all rows move as they are:
-  /// then one instruction moves them.
+  /// If set, row n of the matrix comes from row n + `shift` for all rows, so that one instruction
+  /// moves them all.
   std::optional<int64_t> shift = {};
   std::function<Ends(Indices)> ends;
-  std::function<mlir::Value(Indices)> isInside; ///< null: everywhere; else an i1
+  std::function<mlir::Value(Indices)> isInside; ///< null: always inside; else returns an i1
 };
 
 /// The box of a load, slice or store.
@@ -128,19 +129,19 @@ struct BoxOperands {
 };
 
 BoxOperands operandsOf(mlir::Operation *op);
-/// Whether such a box is a matrix, or a part of one: all of it is inside, and it has no steps.
+/// Whether such a box is a matrix, or a part of one: it lies completely inside, and has no steps.
 bool isMatrixBox(const BoxOperands &in, mlir::Type boxType);
 
 /// An axis of a box of global memory.
 struct GlobalAxis {
-  mlir::Value length, stride; ///< of the box; elements from one position to the next
-  mlir::Value offset, step;   ///< where it begins and goes along the axis of the array
+  mlir::Value length, stride; ///< of the box; stride in elements
+  mlir::Value offset, step;   ///< start and step of the box along the axis of the array
   mlir::Value extent;         ///< of the array
 };
 
 /// A box of global memory with any axes.
 struct GlobalBox {
-  mlir::Value pointer, base; ///< base: elements before the first
+  mlir::Value pointer, base; ///< base: number of elements in front of the first
   llvm::SmallVector<GlobalAxis, 4> axes, fixed;
   mlir::Value present; ///< as in MemoryBox
 };
@@ -149,20 +150,20 @@ struct GlobalBox {
 struct StoreTarget {
   const GlobalBox *box;
   mlir::Type element;
-  std::function<mlir::Value(Indices)> position; ///< elements before that of the box
+  std::function<mlir::Value(Indices)> position; ///< number of elements in front of that of the box
   llvm::SmallVector<mlir::NamedAttribute> attributes;
-  bool indexed = false;     ///< an index says where an axis goes
-  bool indexedLast = false; ///< and that is the last one
+  bool indexed = false;     ///< an index array gives the positions of an axis
+  bool indexedLast = false; ///< and that axis is the last one
 };
 
-/// A loop whose iterations overlap: buffers of its body rotate.
+/// A loop whose iterations overlap, so that buffers of its body rotate.
 struct Rotation {
-  mlir::Operation *loop = nullptr; ///< buffers are made before it
+  mlir::Operation *loop = nullptr; ///< buffers are allocated in front of it
   mlir::Value slot;                ///< number of the iteration
   int64_t count = 1;
 };
 
-/// A value that has been pushed and is popped for its first user.
+/// A value that has been pushed and is to be popped for its first user.
 struct Waiting {
   mlir::Value queue, value;
   mlir::Operation *user;
@@ -175,22 +176,22 @@ struct Popped {
   mlir::Value value;
 };
 
-/// A queue whose slots are global memory that both sides reach by themselves (`Queue::isRing`).
+/// A queue whose slots are global memory that both sides access directly (`Queue::isRing`).
 struct Ring {
-  mlir::Value pointer; ///< to the slots of this core group, one row of a slot after the other
+  mlir::Value pointer; ///< to the slots of this core group, in row-major order
   mlir::StringAttr name;
   mlir::Type element;
   int64_t rows = 1, cols = 1; ///< of a slot
   int64_t slots = 1;          ///< in flight
-  int64_t period = 1;         ///< the consumer gives so many slots back at once
-  int64_t flag = 0;           ///< says that a slot is full; the next one that slots are free
+  int64_t period = 1;         ///< the consumer frees so many slots at once
+  int64_t flag = 0;           ///< signals that a slot is full; the next flag that slots are free
   bool toVector = false;
 };
 
-/// A slot of a ring that is given back after the last operation that loads from it.
+/// A slot of a ring that is freed after the last operation that loads from it.
 struct TakenSlot {
   mlir::Value value;
-  mlir::Value number; ///< of the round
+  mlir::Value number; ///< of the iteration
   mlir::Operation *last = nullptr;
 };
 

@@ -5,31 +5,31 @@
 
 namespace ptl::block {
 
-/// Reports that the chip cannot do this, once, and ends the lowering.
+/// Reports, once, that the chip does not support this, and ends the lowering.
 void fail(KernelContext &c, mlir::Operation *op, const std::string &what);
-/// The lowered form of a scalar from outside this function. Null if this core does not know it.
+/// The lowered form of a scalar from outside this function. Null if this core does not have it.
 mlir::Value scalarOf(KernelContext &c, mlir::Value value);
 /// Whether a value is not an array.
 bool isScalar(const KernelContext &c, mlir::Value value);
 /// Whether this core computes a scalar.
 bool isNeeded(const KernelContext &c, mlir::Value scalar);
-/// The lowered form of an array; it keeps its address while other tiles are set. Null if this core
+/// The lowered form of an array; its address is stable while other tiles are set. Null if this core
 /// does not have it.
 const Tile *tileOf(KernelContext &c, mlir::Value value);
 /// Sets the lowered form of an array.
 void setTile(KernelContext &c, mlir::Value value, const Tile &tile);
 /// An array as a matrix: capacities and lengths. Nothing after an error.
 std::optional<Extents2> extentsOf(KernelContext &c, mlir::Operation *op, mlir::Type type);
-/// The most positions of an axis that this core has.
+/// An upper bound of an axis on this core.
 int64_t capacityOf(const KernelContext &c, const ir::Extent &extent);
-/// Whether this is the length of the range that a loop or a point of the grid is at: `min(end - at,
-/// size)`, which is never 0.
+/// Whether this is the length of the current range of a loop or grid, `min(end - at, size)`, which
+/// is never 0.
 bool isRangeLength(const KernelContext &c, mlir::Value length);
-/// The number of positions that the axis has, as a value.
+/// The number of positions of the axis, as a value.
 mlir::Value lengthOf(KernelContext &c, const ir::Extent &extent);
-/// A number as an `index`; equal numbers share one constant.
+/// An `index` constant; equal numbers share one.
 mlir::Value constant(KernelContext &c, int64_t value);
-/// A number of an element type.
+/// A constant of an element type.
 mlir::Value constantOf(KernelContext &c, mlir::Type type, double value);
 /// The smaller one of two positions.
 mlir::Value minimum(KernelContext &c, mlir::Value a, mlir::Value b);

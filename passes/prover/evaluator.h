@@ -1,4 +1,4 @@
-// Evaluates scalar code of a kernel without running the kernel, to find how lengths decide its
+// Evaluates scalar code of a kernel without running the kernel, to find how lengths determine its
 // loops and branches.
 #pragma once
 
@@ -36,7 +36,7 @@ public:
 private:
   struct Definition {
     const Step *step = nullptr;
-    uint32_t same = kNone; ///< another register with the value at the first turn
+    uint32_t same = kNone; ///< another register with the same value at the first iteration
   };
   void define(const Step &step) {
     bool loop = step.kind == StepKind::For, whileLoop = step.kind == StepKind::While;
@@ -90,11 +90,11 @@ private:
   const Function &function_;
   std::vector<Definition> definitions_;
   std::vector<std::pair<uint64_t, Scalar>> known_;
-  Inputs last_; ///< that `known_` is about, since `stamp_`
+  Inputs last_; ///< the inputs for which `known_` is valid, since `stamp_`
   uint64_t stamp_ = 0;
 };
 
-/// A loop or a branch that is decided by inputs.
+/// A loop or a branch that inputs determine.
 struct Decision {
   Evaluator *evaluator;
   const Step *step;

@@ -1,4 +1,4 @@
-// Collects findings, one for each cause.
+// Collects findings: one for each cause.
 #pragma once
 
 #include "passes/prover/prover.h"
@@ -9,8 +9,8 @@ namespace ptl::prove {
 
 class Findings {
 public:
-  /// Adds a finding unless there is one with the same code and operations; then it returns null.
-  /// The pointer is valid until the next call.
+  /// Adds a finding. Returns null if there already is one with the same code and operations. The
+  /// pointer is valid until the next call.
   Finding *add(DiagId id, mlir::Operation *primary, std::vector<std::string> arguments,
                mlir::Operation *secondary = nullptr);
   bool has(DiagId id, mlir::Operation *primary, mlir::Operation *secondary) const {
@@ -33,7 +33,8 @@ std::string mnemonic(mlir::Operation *op);
 /// The operation as the author wrote it: `signal(loaded)` and `wait(loaded)` in manual kernels,
 /// otherwise the mnemonic.
 std::string spelling(mlir::Operation *op);
-/// The name of the event of an operation that signals it or waits for it, otherwise the mnemonic.
+/// For an operation that signals an event or waits for it, the name of the event; otherwise the
+/// mnemonic.
 std::string spelledEvent(mlir::Operation *op);
 /// The name that a value has in the source, or `%3`-like text made from its operation.
 std::string nameOf(mlir::Operation *maker);

@@ -6,7 +6,7 @@
 
 namespace ptl::prove {
 
-/// The input of the judges of one execution.
+/// The input of the judges for one execution.
 struct Case {
   const Kernel &kernel;
   const Execution &execution;
@@ -14,7 +14,7 @@ struct Case {
   const RangeTable &ranges;
   Findings &findings;
   std::string with;               ///< `n = 65`: the values of the inputs, for messages
-  size_t enoughFaults = SIZE_MAX; ///< with so many findings in all nothing more is looked for
+  size_t enoughFaults = SIZE_MAX; ///< the search ends when there are so many findings
 
   bool enough() const { return findings.faults() >= enoughFaults; }
 
@@ -25,22 +25,22 @@ struct Case {
 
 /// Judges on-chip memory, for every core in program order.
 void judgeTiles(const Case &judged);
-/// Judges the slots of queues in the consumer's memory: no operation may access a tile whose slot
-/// was freed.
+/// Judges the slots of queues in the consumer's memory: no operation may access a tile after its
+/// slot has been freed.
 void judgeSlots(const Case &judged);
 /// Judges global memory, between all pipes of a cube core and its vector cores, and finds
-/// operations that both vector cores execute although one should.
+/// operations that both vector cores execute although only one should.
 void judgeGlobal(const Case &judged);
-/// Reports the faults that the simulation of events and queues found.
+/// Reports the errors that the simulation of events and queues found.
 void judgeSync(const Case &judged);
-/// Judges placement, ids and queues, as far as they follow from the declarations and the addresses
+/// Judges addresses, ids and queues, as far as they follow from the declarations and the addresses
 /// of one execution.
 void judgePlaces(const Case &judged, const Machine &machine);
 void judgeQueues(const Kernel &kernel, const Machine &machine, Findings &findings);
 
 enum class HazardKind : uint8_t { ReadAfterWrite, WriteAfterRead, WriteAfterWrite };
-/// Reports a missing order between `first` and `second` (in program order). `what` and `other` are
-/// the names of what they access.
+/// Reports that `first` and `second` (in program order) are not ordered. `what` and `other` are the
+/// names of what they access.
 void reportHazard(const Case &judged, HazardKind kind, EventRef first, EventRef second,
                   const std::string &what, const std::string &other);
 

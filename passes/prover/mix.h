@@ -1,4 +1,4 @@
-// The hash that the prover uses everywhere.
+// The hash function of the prover.
 #pragma once
 
 #include "passes/prover/tiles.h"

@@ -20,14 +20,14 @@ inline constexpr uint8_t kNoPipe = 255;
 inline constexpr unsigned kMaxCores = 3; ///< a cube core and its two vector cores
 inline constexpr unsigned kLanes = 24;   ///< pipes of all cores: core * 8 + pipe
 
-/// How the elements of a tile lie in memory.
+/// The layout of a tile's elements in memory.
 struct TileShape {
   uint8_t place = 0; ///< `ir::Place`
   int64_t rows = 0, cols = 0;
-  int64_t validRows = 0, validCols = 0; ///< -1: known when running
+  int64_t validRows = 0, validCols = 0; ///< -1: known only at run time
   int64_t bytes = 0;                    ///< of the whole tile
   int64_t elementBytes = 1;
-  int64_t stride = 0;         ///< bytes from a slot of a multi-tile to the next
+  int64_t stride = 0;         ///< distance of the slots of a multi-tile in bytes
   const void *type = nullptr; ///< the MLIR type, opaque
   bool operator==(const TileShape &) const = default;
 };
@@ -62,7 +62,7 @@ enum class Calc : uint8_t {
 
 enum class StepKind : uint8_t {
   Calc,       ///< dst = sub(args); imm: the constant, the predicate, the bits
-  Input,      ///< dst = the value of input `imm`; sub: it is data, not a parameter
+  Input,      ///< dst = the value of input `imm`; sub: it is data and not a parameter
   SubBlock,   ///< dst = number of the vector core
   Alloc,      ///< dst = tile: args = address, valid rows, valid columns; imm: shape
   MultiGet,   ///< dst = tile: args = address, slot, valid rows, valid columns; imm: shape; count:
@@ -88,22 +88,22 @@ enum class StepKind : uint8_t {
   For,    ///< args = lower, upper, step, initial values…; body
   If,     ///< args = condition; body, other
   While,  ///< args = initial values…; body: before, other: after
-  Assume, ///< args = a condition; executions where it does not hold are none
-  Stop,   ///< the program ends with an error: executions that come here are none
+  Assume, ///< args = a condition; executions in which it is false are excluded
+  Stop,   ///< the program stops with an error: executions that reach it are excluded
   Yield,  ///< args; ends a body (also `scf.condition`, whose first argument is the condition)
 };
 
-/// The access of an instruction to an operand. `Element` and `Part` touch only the given positions
+/// The access of an instruction to an operand. `Element` and `Part` access only the given positions
 /// (tgetval, textract, tinsert).
 struct AccessSpec {
   uint32_t value = kNone; ///< a tile, box or pointer
   bool reads = false, writes = false, scratch = false, atomic = false;
   bool memory = false; ///< global memory
   uint32_t row = kNone,
-           col = kNone; ///< where the part begins; `col` alone: position of one element, row-major
-  uint32_t extent = kNone; ///< the tile whose valid shape the part has
-  /// For the compiler's code only. For a read: the index in `Kernel::held` of the values that may
-  /// be there. For a write: the number of the value that is there afterwards. 0 if it is not known.
+           col = kNone;    ///< start of the part; `col` alone: position of one element, row-major
+  uint32_t extent = kNone; ///< the tile whose valid shape is that of the part
+  /// For code from the compiler only. For a read: the index in `Kernel::held` of the values that
+  /// may be there. For a write: the number of the value that is there afterwards. 0 if unknown.
   uint32_t held = 0;
   bool operator==(const AccessSpec &) const = default;
 };
@@ -120,37 +120,37 @@ struct Step {
   int64_t imm = 0;
   uint32_t count = 0;
   uint32_t body = kNone, other = kNone;
-  std::vector<uint32_t> args;    ///< registers; `kNone` where an optional one is missing
+  std::vector<uint32_t> args;    ///< registers; `kNone` for a missing optional one
   std::vector<uint32_t> results; ///< For, If, While: registers of the results
   std::vector<AccessSpec> accesses;
-  bool inPlace = false;    ///< a result may be the same bytes as an input
+  bool inPlace = false;    ///< a result may have the same bytes as an input
   uint32_t inside = kNone; ///< index of Kernel::inside
-  int64_t rotates = 0;     ///< Calc: a remainder by so small a number that it may choose a slot
+  int64_t rotates = 0;     ///< Calc: a remainder by such a small number that it may select a slot
 };
 
-/// A block of code; `parameters` are the registers of its arguments (loop variable first).
+/// A block of code; `parameters` are the registers of its arguments (the loop variable first).
 struct Body {
   std::vector<uint32_t> parameters;
   std::vector<Step> steps;
-  bool hasQueue = false; ///< pushes, pops or events between cores inside, at any depth
-  /// Set if there is only scalar code at any depth, and accesses to elements of tiles one by one.
+  bool hasQueue = false; ///< contains pushes, pops or cross-core events at any depth
+  /// Set if it contains, at any depth, only scalar code and accesses to single elements of tiles.
   bool ofElements = true;
-  /// For a loop: its iterations write different parts of a tile, so that no iteration represents
+  /// For a loop: its iterations write different parts of a tile, so that no iteration can represent
   /// another.
   bool fillsParts = false;
-  /// For a loop: the number of iterations after which every slot, id and queue that rotates is the
-  /// first one again.
+  /// For a loop: the number of iterations after which all slots, ids and queues that rotate return
+  /// to the first.
   int64_t rotation = 2;
   bool operator==(const Body &) const = default;
 };
 
-/// What an instruction does beside its main work: it fills its scratch memory from another pipe,
+/// What an instruction does besides its main work: it fills its scratch memory from another pipe,
 /// and sets and waits for an event.
 struct Inside {
   uint8_t scratchPipe = kNoPipe;
   uint8_t from = 0, to = 0;
   int64_t id = 0;
-  bool always = false; ///< false: in some forms, so that it orders nothing for sure
+  bool always = false; ///< false: only in some forms, so that it guarantees no order
   bool operator==(const Inside &) const = default;
 };
 
@@ -186,11 +186,11 @@ struct Function {
   std::vector<Body> bodies; ///< the first is the function's
 };
 
-/// A value that instances choose: a scalar parameter, a value that comes from data, or a core
+/// A value that instances choose: a scalar parameter, a value from data, or the number of a core
 /// group.
 struct Input {
-  /// `Group` and `Groups` are the number of the core group and the number of all; they are chosen
-  /// after the sizes.
+  /// `Group` and `Groups` are the number of the core group and the number of groups; they are
+  /// chosen after the sizes.
   enum Role : uint8_t { Size, Data, Group, Groups };
   std::string name; ///< `n`, or the expression
   Role role = Size;
@@ -209,25 +209,26 @@ struct Kernel {
   std::vector<uint32_t> prints;      ///< operations that print a tile
   /// Sets of values of the tile level, by their numbers in a function. The first set is empty.
   std::vector<std::vector<int32_t>> held = {{}};
-  std::vector<int64_t> constants; ///< that conditions and bounds compare with: worth trying
-  int64_t eventIds = 0;           ///< of a pair of pipes; 0: no limit
+  /// constants in comparisons of conditions and bounds: candidates for inputs
+  std::vector<int64_t> constants;
+  int64_t eventIds = 0; ///< of a pair of pipes; 0: no limit
   int64_t crossIds = 0,
-          crossCount = 0; ///< of events between cores; how far one counts; 0: no limit
+          crossCount = 0; ///< of cross-core events, and the limit of their counters; 0: no limit
   std::vector<int64_t> crossReserved;
-  int64_t queueFlags = 2;      ///< that a queue takes
-  bool awaitStopsCore = false; ///< a core that waits for another one issues nothing
+  int64_t queueFlags = 2;      ///< flags per queue
+  bool awaitStopsCore = false; ///< a core that waits for another one issues no instructions
   /// For kernels written by hand: the core group that runs it, and the number of core groups. Other
   /// kernels have inputs for these.
   int64_t group = 0, groups = 1;
   bool byHand = false;
   int64_t rotation = 2; ///< of all loops together
-  /// Loops with queues may leave out iterations, because all of them return to the first of their
-  /// `rotation` at the same time.
+  /// Loops with queues may skip iterations, because all of them return to the first of their
+  /// `rotation` simultaneously.
   bool rotatesTogether = false;
-  int64_t size = 0; ///< operations in its text
+  int64_t size = 0; ///< number of operations in its text
 
-  /// Whether everything that a verdict depends on is equal; names and places in sources do not
-  /// count.
+  /// Whether everything that a verdict depends on is equal; names and source locations do not
+  /// matter.
   bool isLike(const Kernel &other) const;
 };
 

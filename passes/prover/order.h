@@ -1,5 +1,5 @@
-// The happens-before order of one execution, by vector clocks over the pipes of all cores; and the
-// faults in its synchronisation.
+// The happens-before order of one execution, by vector clocks over the pipes of all cores, and the
+// errors in its synchronisation.
 #pragma once
 
 #include "passes/prover/trace.h"
@@ -8,7 +8,7 @@
 
 namespace ptl::prove {
 
-/// For each pipe of each core, how many of its operations are complete.
+/// For each pipe of each core, the number of its operations that are complete.
 struct Clock {
   uint32_t at[kLanes] = {};
   void join(const Clock &other) {
@@ -21,8 +21,8 @@ struct EventRef {
   uint32_t core = 0, event = kNone;
 };
 
-/// The operations that are complete at some moment: those of a clock, but for one pipe the first
-/// `done`. Pipes proceed alone most of the time, and need no new clock for that.
+/// The operations that are complete at some moment: those of a clock, except that for one pipe the
+/// first `done` are. Pipes proceed independently most of the time, and then need no new clock.
 struct Moment {
   uint32_t clock = 0; ///< index of `Order::clocks`
   uint32_t done = 0;
@@ -34,14 +34,14 @@ struct SyncFault {
     SetTwice,        ///< `first`: the new set, `second`: the pending one
     LeftSet,         ///< `first`: the set or the signal
     NeverSet,        ///< `first`: the wait
-    BeyondCount,     ///< `first`: the signal that comes before so many others are waited for
+    BeyondCount,     ///< `first`: the signal that exceeds the counter before waits lower it
     PopWithoutPush,  ///< `first`: the pop
-    PushWithoutFree, ///< `first`: the push that finds the queue full for ever
-    LeftInQueue,     ///< `first`: the first push that no one pops
-    MissingFree,     ///< `first`: the pop whose slot is not given back
+    PushWithoutFree, ///< `first`: the push that finds the queue full forever
+    LeftInQueue,     ///< `first`: the first push that is never popped
+    MissingFree,     ///< `first`: the pop whose slot is not freed
     ExtraFree,       ///< `first`: the free
-    HeldTwice,       ///< `first`: the pop that comes before the slot of the last one is given back
-    Deadlock,        ///< `first`, `second`: two that wait
+    HeldTwice,       ///< `first`: the pop before the slot of the last one is freed
+    Deadlock,        ///< `first`, `second`: two that wait for each other
   };
   Kind kind;
   EventRef first, second;
@@ -50,19 +50,19 @@ struct SyncFault {
 struct Order {
   struct Lane {
     std::vector<Moment> start;   ///< what is complete when the event starts
-    std::vector<uint32_t> index; ///< its number on its pipe, from 1; 0: never ran
-    std::vector<uint32_t> when;  ///< a sequence of all events that respects the order
+    std::vector<uint32_t> index; ///< its number on its pipe, from 1; 0: it never ran
+    std::vector<uint32_t> when;  ///< a linear extension of the order over all events
   };
   std::vector<Lane> cores;
   std::vector<Clock> clocks = std::vector<Clock>(1); ///< the first: nothing is complete
   std::vector<SyncFault> faults;
   bool finished = true;
 
-  /// The number of operations of a lane that are complete.
+  /// The number of a lane's operations that are complete.
   uint32_t complete(const Moment &moment, unsigned lane) const {
     return lane == moment.lane ? moment.done : clocks[moment.clock].at[lane];
   }
-  /// Whether `a` is complete when `b` starts. Both ran.
+  /// Whether `a` is complete when `b` starts. Precondition: both ran.
   bool before(uint32_t coreA, uint8_t pipeA, uint32_t a, uint32_t coreB, uint32_t b) const {
     return complete(cores[coreB].start[b], coreA * 8u + pipeA) >= cores[coreA].index[a];
   }

@@ -15,14 +15,14 @@
 
 namespace ptl::prove {
 
-/// Proves kernels that are given as their bodies.
+/// Proves kernels of which tests give the bodies.
 class Prover : public ::testing::Test {
 protected:
   Prover() : context(mlir::MLIRContext::Threading::DISABLED) {
     context.loadDialect<ir::PtlDialect, pto::PtoDialect, mlir::arith::ArithDialect,
                         mlir::func::FuncDialect, mlir::scf::SCFDialect>();
   }
-  /// The body of a vector kernel with a size `n`, two tiles at bytes 0 and 2048 and a box of
+  /// The text of a vector kernel with a size `n`, two tiles at bytes 0 and 2048, and a box of
   /// global memory.
   std::string kernel(const std::string &body) {
     return R"(
@@ -62,7 +62,7 @@ protected:
   mlir::MLIRContext context;
 };
 
-/// The first tile filled, and read into the second one.
+/// Fills the first tile, and reads it into the second.
 inline const char *const kFill = "pto.texpands ins(%one : f32) outs(%a : !t)\n";
 inline const char *const kAbs = "pto.tabs ins(%a : !t) outs(%b : !t)\n";
 

@@ -1,4 +1,4 @@
-// Reads kernels from block IR into the prover's model.
+// Translates kernels from block IR to the prover's model.
 #pragma once
 
 #include "passes/prover/findings.h"
@@ -9,7 +9,7 @@
 namespace ptl::prove {
 
 /// The kernels of a module, as one of several core groups runs them. Operations that cannot be
-/// followed are reported to `findings` as undecided; the rest is read all the same.
+/// analysed are reported to `findings` as undecided; the rest is translated all the same.
 std::vector<Kernel> readKernels(mlir::ModuleOp module, const Machine &machine, Findings &findings,
                                 int64_t group = 0, int64_t groups = 1);
 

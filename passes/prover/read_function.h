@@ -81,10 +81,10 @@ private:
   Function &function_;
   mlir::func::FuncOp op_;
   llvm::DenseMap<mlir::Value, uint32_t> registers_;
-  /// The operations that access arrays over which cores meet, each with the number of meetings
-  /// before it in the text.
+  /// The operations that access arrays for which cores synchronise at meetings, each with the
+  /// number of meetings before it in the text.
   std::vector<std::pair<mlir::Operation *, int32_t>> met_;
-  std::vector<mlir::Operation *> meetings_; ///< waits for other cores, in the order of the text
+  std::vector<mlir::Operation *> meetings_;       ///< waits for other cores, in textual order
   std::map<std::vector<int32_t>, uint32_t> held_; ///< sets of values → index of `Kernel::held`
 };
 

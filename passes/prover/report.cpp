@@ -1,4 +1,4 @@
-// Reports hazards and faults of synchronisation.
+// // Reports hazards and errors of synchronisation.
 #include "ir/dialect/attributes.h"
 #include "passes/prover/hazards.h"
 
@@ -11,6 +11,7 @@ namespace ptl::prove {
 
 std::string Case::bufferName(uint32_t buffer) const {
   const Buffer &made = execution.buffers[buffer];
+  // A slot of a ring is named by its number, since the ring's slots share a name.
   std::string name = nameOf(kernel.operations[made.op]);
   bool rotates = mnemonic(kernel.operations[made.op]) != "alloc_tile";
   return rotates ? name + "[" + std::to_string(made.slot) + "]" : name;
@@ -20,27 +21,28 @@ static std::string edge(unsigned from, unsigned to, const char *what) {
   return std::string(what) + "[<" + pipeText(from) + ">, <" + pipeText(to) + ">, <id>]";
 }
 
-/// Whether the kernel is written in the language, not in IR.
+/// Whether the kernel was written at the block level of the language, not in IR.
 static bool byHand(mlir::Operation *op) {
   auto module = op->getParentOfType<mlir::ModuleOp>();
   return module && attrs::byHand.isOn(module);
 }
 
-/// `mte2`, as the language spells it.
+/// The name of a pipe as the language spells it, `mte2`.
 static std::string pipeWord(unsigned pipe) {
   return llvm::StringRef(pipeText(pipe)).drop_front(5).lower();
 }
 
-/// `aic.fix`: a pipe of a core, as events between cores name it.
+/// A pipe of a core as events between cores name it, `aic.fix`.
 static std::string endWord(const Core &core, unsigned pipe) {
   return (core.function->cube ? "aic." : "aiv.") + pipeWord(pipe);
 }
 
-/// The missing edge of a manual kernel.
+/// Describes the missing edge in a manual kernel, whose author writes events and barriers.
 static void explainByHand(const Case &judged, EventRef first, EventRef second, Finding &finding) {
   mlir::Operation *a = judged.operation(first), *b = judged.operation(second);
   unsigned from = judged.event(first).pipe, to = judged.event(second).pipe;
   bool crosses = first.core != second.core;
+  // Operations of one pipe run in order anyway; only their results may not be visible yet.
   if (from == to && !crosses) {
     finding.notes.push_back("missing edge: `barrier(" + pipeWord(from) + ")` between the two");
     finding.fix = "insert `barrier(" + pipeWord(from) + ")` before " + withPlace(b);
@@ -56,7 +58,7 @@ static void explainByHand(const Case &judged, EventRef first, EventRef second, F
                 " and `wait(e)` before " + withPlace(b);
 }
 
-// The edge that is missing, and how to insert it.
+// Describes the edge that is missing, and how to insert it.
 static void explainEdge(const Case &judged, EventRef first, EventRef second, Finding &finding) {
   unsigned from = judged.event(first).pipe, to = judged.event(second).pipe;
   mlir::Operation *a = judged.operation(first), *b = judged.operation(second);
@@ -85,6 +87,7 @@ void reportHazard(const Case &judged, HazardKind kind, EventRef first, EventRef 
                   const std::string &what, const std::string &other) {
   mlir::Operation *a = judged.operation(first), *b = judged.operation(second);
   bool reads = kind == HazardKind::ReadAfterWrite, firstReads = kind == HazardKind::WriteAfterRead;
+  // The second operation comes no later in the code, so it belongs to the next round of a loop.
   bool nextTurn = first.core == second.core && judged.event(first).op >= judged.event(second).op;
   std::string still = firstReads ? "reading " : "writing ";
   still += what == other ? "it" : "`" + other + "`, in the same bytes";
@@ -123,8 +126,8 @@ static std::string crossingName(const Case &judged, EventRef ref) {
                                : std::to_string(judged.event(ref).flag);
 }
 
-/// The end of an event between cores: it is signalled or awaited on the core that the operation
-/// names, otherwise on the others.
+/// The pipe at one end of an event between cores. The core of the operation is one end; the other
+/// end is looked up on the cores of the other kind.
 static std::string endOf(const Case &judged, EventRef ref, Event::Kind kind) {
   const Core &own = judged.execution.cores[ref.core];
   const Event &event = judged.event(ref);
@@ -138,7 +141,7 @@ static std::string endOf(const Case &judged, EventRef ref, Event::Kind kind) {
   return own.function->cube ? "aiv" : "aic";
 }
 
-/// Whether someone sets what a wait waits for.
+/// Whether any operation sets the event that a wait waits for.
 static bool isEverSet(const Case &judged, EventRef wait) {
   const Event &awaited = judged.event(wait);
   const auto &cores = judged.execution.cores;
@@ -152,12 +155,13 @@ static bool isEverSet(const Case &judged, EventRef wait) {
   return false;
 }
 
-/// The event and the pipes that it connects, as the author spells them.
+/// The event and the pipes that it connects, as the author writes them.
 static std::vector<std::string> eventArguments(const Case &judged, EventRef ref) {
   unsigned flag = judged.event(ref).flag;
   if (isCrossing(judged.event(ref)))
     return {crossingName(judged, ref), endOf(judged, ref, Event::Signal),
             endOf(judged, ref, Event::Await)};
+  // The number of an event within a core packs both pipes: from * 512 + to * 64 + id.
   unsigned from = flag / 512, to = flag / 64 % 8;
   mlir::Operation *op = judged.operation(ref);
   if (auto name = attrs::event.of(op))
@@ -232,7 +236,8 @@ static Finding *reportQueue(const Case &judged, const SyncFault &fault) {
   return judged.findings.add(DiagId::QueueUnbalanced, op, {queue.name, what});
 }
 
-/// A push may wait although its own slot has been given back.
+/// Adds a note on slots that are freed in groups: a push may wait although its own slot has been
+/// given back.
 static void noteFreeSlots(const Case &judged, const SyncFault &fault, Finding &finding) {
   for (const EventRef &each : {fault.first, fault.second}) {
     if (each.event == kNone || judged.event(each).kind != Event::Push)

@@ -7,15 +7,15 @@
 
 namespace ptl::prove {
 
-/// The position of a window that begins at a place, depending on data, of an empty tile.
+/// The position of a window of an empty tile whose place depends on data.
 inline constexpr int64_t kNowhere = -1;
 
 /// A tile that scalar code holds.
 struct RunningTile {
   uint32_t buffer = 0, shape = 0;
   int64_t base = 0, row = 0, col = 0, validRows = 0, validCols = 0;
-  /// For a window whose place depends on data: the number of rows or columns in which it may be, or
-  /// `kNowhere`.
+  /// For a window whose place depends on data: the number of rows or columns within which it lies,
+  /// or `kNowhere`.
   int64_t amongRows = 0, amongCols = 0;
 };
 
@@ -100,27 +100,29 @@ private:
   std::vector<RunningTile> tiles_;
   std::vector<GlobalBox> boxes_;
   std::vector<uint32_t> popped_, pushed_, freed_;
-  /// The last write to an operand, and whether it began where the one before had ended.
+  /// The last write to an operand, and whether it was contiguous with the one before.
   struct Written {
     std::vector<ByteRange> ranges;
-    int64_t step = 0; ///< bytes from what was written before it, where that looks alike; 0: not so
-    bool followed = false; ///< it began where that ended
+    /// distance in bytes from the previous write of the same form; 0: another form
+    int64_t step = 0;
+    bool followed = false; ///< it began where the previous write ended
   };
   std::unordered_map<const AccessSpec *, Written> written_;
-  bool bridging_ = false; ///< in the first turn after some that were left out
-  /// The accesses of scalar code to elements of a buffer in consecutive iterations.
+  bool bridging_ = false; ///< in the first iteration after some that were skipped
+  /// The accesses of scalar code to elements of a buffer in consecutive iterations, merged into
+  /// one.
   struct Gathered {
     const Step *step;
     const AccessSpec *spec;
     Access access; ///< without its bytes
     uint32_t scalars;
-    std::vector<uint32_t> parts; ///< its bytes, of `ranges_`
+    std::vector<uint32_t> parts; ///< its bytes, as parts of `ranges_`
   };
   std::vector<Gathered> gathered_;
-  std::unordered_map<uint64_t, uint32_t> gatheredWrites_; ///< where a part begins → its buffer
+  std::unordered_map<uint64_t, uint32_t> gatheredWrites_; ///< start of a part → its buffer
   bool gathers_ = false;
-  int64_t mostLeftOut_;     ///< rotations that loops with queues leave out of each core
-  bool checksData_ = false; ///< data decides the innermost branch
+  int64_t mostLeftOut_;     ///< rotations that loops with queues skip on each core
+  bool checksData_ = false; ///< data decides the innermost enclosing branch
 };
 
 } // namespace ptl::prove

@@ -13,16 +13,15 @@ struct ByteRange {
   bool operator==(const ByteRange &) const = default;
 };
 
-/// The bytes of parts of tiles from the start of the tile: sorted, disjoint. Equal parts have one
-/// number.
+/// Sets of bytes of tiles, relative to the start of the tile: sorted, disjoint ranges. Equal sets
+/// have the same number.
 class RangeTable {
 public:
-  /// Rows [row, row + rows) and columns [col, col + cols) of a tile, cut to its extents.
+  /// Rows [row, row + rows) and columns [col, col + cols) of a tile, clamped to its extents.
   uint32_t part(const TileShape &shape, int64_t row, int64_t col, int64_t rows, int64_t cols);
-  /// Bytes that follow each other.
+  /// Contiguous bytes.
   uint32_t between(int64_t begin, int64_t end);
-  /// The bytes of `bytes` and of `count - 1` copies of them, each `step` bytes before the one that
-  /// follows.
+  /// The union of `bytes` and `count - 1` copies of it, each `step` bytes before the next.
   uint32_t repeated(uint32_t bytes, int64_t step, int64_t count);
   /// The union of all these parts.
   uint32_t together(std::vector<uint32_t> parts);
@@ -42,14 +41,14 @@ private:
   std::map<std::vector<uint32_t>, uint32_t> unions_;
 };
 
-/// A box of global memory behind a pointer, in elements.
+/// A box of global memory relative to a pointer, in elements.
 struct GlobalBox {
   struct Axis {
     int64_t size = 1, stride = 1;
     bool operator==(const Axis &) const = default;
   };
   uint32_t pointer = 0;
-  bool known = true; ///< false: anywhere behind the pointer
+  bool known = true; ///< false: anywhere relative to the pointer
   uint8_t rank = 0;
   int64_t offset = 0;
   Axis axes[5];
@@ -58,8 +57,7 @@ struct GlobalBox {
   bool operator==(const GlobalBox &) const = default;
 };
 
-/// The first and the last element behind its pointer that a box may have; the whole range if it is
-/// unknown.
+/// The first and the last element that a box may contain; everything if it is unknown.
 std::pair<int64_t, int64_t> reachOf(const GlobalBox &box);
 
 /// Whether two boxes may share an element. Exact for boxes of arrays with equal strides.

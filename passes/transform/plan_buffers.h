@@ -1,4 +1,4 @@
-// Gives each buffer of the block level its address.
+// Assigns addresses to the buffers of the block level.
 #pragma once
 
 #include "machines/machine.h"
@@ -9,15 +9,15 @@
 namespace ptl::block {
 
 struct PlanOptions {
-  bool apply = true;  ///< else the module stays as it is, and only the ledger is made
-  bool tight = false; ///< share bytes wherever that is right, also where all would fit apart
+  bool apply = true; ///< otherwise the module is not changed, and only the ledger is made
+  /// share bytes wherever that is correct, even if all buffers would fit separately
+  bool tight = false;
 };
 
-/// Places the buffers of every function of the module, each memory by itself, and writes the
-/// addresses into the IR: `addr` of `alloc_tile` and `alloc_multi_tile`, `base` of
-/// `reserve_buffer`. What has an address already keeps it. The ledger is complete also when
-/// something does not fit; then nothing is written, and the first memory that is too small is
-/// returned.
+/// Assigns addresses to the buffers of every function of the module, separately for each memory,
+/// and writes them into the IR: `addr` of `alloc_tile` and `alloc_multi_tile`, `base` of
+/// `reserve_buffer`. Existing addresses are kept. The ledger is complete even if something does not
+/// fit; then nothing is written, and the first memory that is too small is returned.
 std::optional<Overflow> planBuffers(mlir::ModuleOp module, const Machine &machine,
                                     BufferLedger &ledger, const PlanOptions &options = {});
 

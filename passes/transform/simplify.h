@@ -1,4 +1,4 @@
-// Canonical form of any level's code.
+// Canonicalises code of any level.
 #pragma once
 
 #include "mlir/IR/MLIRContext.h"
@@ -9,14 +9,14 @@
 
 namespace ptl::ir {
 
-/// Canonicalisation and removal of what is computed twice. To look up the patterns of all
-/// operations takes longer than to simplify a kernel with them: they are looked up once, from the
-/// dialects that the context has loaded by then.
+/// Canonicalisation and common subexpression elimination. Collecting the patterns of all operations
+/// takes longer than simplifying a kernel with them, so they are collected once, from the dialects
+/// that the context has loaded by then.
 class Simplifier {
 public:
   explicit Simplifier(mlir::MLIRContext &context);
 
-  /// In place.
+  /// Runs in place.
   void run(mlir::Operation *op) const;
   /// The same as a pass, `ptl-simplify`.
   std::unique_ptr<mlir::Pass> pass() const;

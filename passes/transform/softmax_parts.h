@@ -6,11 +6,11 @@
 
 namespace ptl::ir {
 
-/// `scores`, the largest of each row, their difference, its exponential and the sum of each row; the
-/// product is of exponentials or of quotients.
+/// The scores, the maximum of each row, their difference, its exponential and the sum of each row;
+/// the product is of exponentials or of quotients.
 struct SoftmaxParts {
-  /// Looks for all of it from the product back. False where it is something else, or where something
-  /// else needs whole rows.
+  /// Matches all of it, backwards from the product. False if the form differs, or if other
+  /// operations need whole rows.
   bool find() { return findWeights() && usersSuit(); }
 
   MatmulOp product;
@@ -19,9 +19,9 @@ struct SoftmaxParts {
   ReduceSumOp sum;
   SubOp difference;
   mlir::Operation *exponential = nullptr;
-  mlir::Operation *last = nullptr; ///< the product or the sum
+  mlir::Operation *last = nullptr; ///< the product or the sum, whichever is later
   DivOp quotient;                  ///< null: the product is of exponentials
-  /// From the exponentials or quotients on.
+  /// Conversions after the exponentials or quotients.
   llvm::SmallVector<ConvertOp, 2> conversions;
 
 private:
@@ -29,8 +29,8 @@ private:
   bool usersSuit();
 };
 
-/// Moves an operation, and what of its block it alone needs, to the beginning of an arm that stands
-/// behind them.
+/// Moves an operation, and the operations of its block that only it needs, to the beginning of a
+/// branch's arm after them.
 void moveWhatOnlyItNeeds(mlir::Operation *last, mlir::Block *arm);
 
 } // namespace ptl::ir

@@ -15,15 +15,15 @@ using namespace mlir;
 
 namespace ptl::ir {
 
-/// Where columns are lines of an image, a tile has as many rows of the sum, and lines with about as many columns: what is packed of them
-/// serves all rows, and stays in a second cache.
+/// Where columns are lines of an image, a tile has this many rows of the sum, and lines with about
+/// this many columns: the packed lines serve all rows and stay in the second-level cache.
 static constexpr int64_t kRowsOfLines = 128, kColumnsOfLines = 256;
 /// Where rows are lines of an image, a tile has lines with about as many rows, since what it has of the right operand is packed for each
 /// tile, and few columns, so that small images are several tiles, too.
 static constexpr int64_t kRowsInLines = 448, kColumnsBesideLines = 64;
 
 namespace {
-/// A part of an axis of the sum, or of the lines that its columns are.
+/// A part of an axis of the sum, or of the lines that form its columns.
 struct Part {
   Value position, length;
   Extent extent;
@@ -73,7 +73,8 @@ static bool isScheduled(Operation *op) {
   return attrs::tile.of(op) || attrs::cores.of(op) || attrs::split.isOn(op) || attrs::fuse.of(op);
 }
 
-/// Whether a value is a matrix, the same for all positions of the axes in front of those of the sum, or one for each of them.
+/// Whether a value is one matrix for all positions of the sum's leading axes, or has one matrix for
+/// each position.
 static bool isMatrixOf(Value value, Value sum) {
   llvm::ArrayRef<Extent> own = extentsOf(value.getType()), all = extentsOf(sum.getType());
   return own.size() == 2 || (own.size() == all.size() && own.drop_back(2) == all.drop_back(2));
@@ -85,6 +86,7 @@ bool SumTiles::match() {
   if (rankOf(whole.getType()) < 2 || !isMatrixOf(left, whole) || !isMatrixOf(right, whole) ||
       isScheduled(sum_.product) || isScheduled(sum_.add) || !sum_.hasNumberedRounds())
     return false;
+  // An iteration must compute nothing for its operands, since each tile repeats the loop.
   llvm::SmallVector<Value> arrays;
   lines_ = sum_.linesOfRight();
   rowLines_ = lines_ ? Value() : sum_.linesOfLeft();
@@ -101,7 +103,7 @@ bool SumTiles::match() {
   return true;
 }
 
-/// The least of what is left from a position on and of the step.
+/// From a position on, `step` elements or as many as are left.
 Part SumTiles::part(Value position, Value whole, Value step, const Extent &extent) {
   Value rest = b_.createOrFold<arith::SubIOp>(loc_, whole, position);
   return {position, b_.createOrFold<arith::MinSIOp>(loc_, rest, step), extent};
@@ -138,7 +140,7 @@ ParallelOp SumTiles::openTiles() {
   return grid;
 }
 
-/// A matrix as it is; of an array of matrices the one where the tile stands.
+/// A matrix as it is; of an array of matrices the one at the tile's position.
 Value SumTiles::matrixOf(Value value) {
   auto type = cast<ArrayType>(value.getType());
   if (type.getRank() == 2 || position_.empty())
@@ -162,6 +164,7 @@ Value SumTiles::startOfTile() {
   auto whole = cast<ArrayType>(start.getType());
   auto type = ArrayType::get(whole.getContext(), whole.getElementType(),
                              {row_.extent, column_.extent}, Place::Inferred);
+  // Zeros are made for the tile instead of a whole array of them that is then sliced.
   if (auto zeros = start.getDefiningOp<ZerosOp>()) {
     OperationState state(loc_, zeros->getName());
     state.addOperands({row_.length, column_.length});
@@ -208,7 +211,7 @@ Value SumTiles::rightOfTile(IRMapping &map) {
   return reshaped(lines, sum_.product->getOperand(1).getDefiningOp(), 1, column_);
 }
 
-/// The loop once more, for the tile.
+/// Repeats the loop for one tile.
 Value SumTiles::loop(size_t depth, Value start, IRMapping &map) {
   scf::ForOp loop = sum_.loops[depth];
   auto own = b_.create<scf::ForOp>(loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(),
@@ -243,6 +246,7 @@ void SumTiles::rewrite() {
     leading_.push_back(lengthOf(b_, start, axis));
   rows_ = lengthOf(b_, start, leading);
   columns_ = lengthOf(b_, start, leading + 1);
+  // Tiles are written to storage, which no tile reads, so their order is free.
   Value ref = storageLike(b_, loc_, start);
   {
     OpBuilder::InsertionGuard guard(b_);
@@ -276,7 +280,7 @@ void tileSums(func::FuncOp function, const TileSizes &sizes) {
       return WalkResult::skip();
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       loops.push_back(loop);
-      // The loops inside are part of it.
+      // The loops inside it are tiled together with it.
       if (SumLoops::of(loop))
         return WalkResult::skip();
     }

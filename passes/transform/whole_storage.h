@@ -1,4 +1,4 @@
-// Storage in global memory for whole arrays: passes on tensors allocate it, write it and read it.
+// Storage in global memory for whole arrays: passes at tensor level allocate, write and read it.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"
@@ -7,17 +7,18 @@
 
 namespace ptl::ir {
 
-/// For an array of this type; `named` has the lengths that are no numbers, in order.
+/// Allocates storage for an array of this type; `named` has the lengths that are not constants, in
+/// order.
 mlir::Value allocateStorage(mlir::OpBuilder &builder, mlir::Location loc, ArrayType type,
                             mlir::ValueRange named);
-/// As long as `value`, which need not be stored there.
+/// Allocates storage with the lengths of `value`, which need not be stored there.
 mlir::Value storageLike(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value);
 StoreOp storeWhole(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
                    mlir::Value ref);
 mlir::Value loadWhole(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value ref,
                       mlir::Type type);
-/// Whether storage still holds what a load read when `end` begins, an operation of the load's block;
-/// null stands for the end of that block.
+/// Whether storage still holds the value of a load when `end`, an operation of the load's block,
+/// begins; null stands for the end of that block.
 bool isUnchangedUntil(LoadOp load, mlir::Operation *end);
 
 } // namespace ptl::ir

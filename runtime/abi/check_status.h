@@ -8,7 +8,7 @@
 
 namespace ptl::rt {
 
-/// `assert`, `bounds`, `where`, `data_fact`, `arithmetic`; others count as `assert`.
+/// `assert`, `bounds`, `where`, `data_fact`, `arithmetic`; any other name counts as `assert`.
 constexpr int32_t statusOfCheck(std::string_view name) {
   if (name == "bounds")
     return PTL_ERROR_BOUNDS;

@@ -1,5 +1,5 @@
-// The manifest of a checkpoint: the state of a loop as boxes of arrays in files, with checksums. It does not
-// depend on parts, so any number of parts can read it.
+// The manifest of a checkpoint: the state of a loop as boxes of arrays in files, with checksums. It
+// is independent of parts, so any number of parts can read it.
 #pragma once
 
 #include "runtime/movement/step_list.h"
@@ -26,8 +26,8 @@ struct File {
   uint32_t checksum = 0; ///< CRC-32 of all its bytes
 };
 
-/// The array `name` of a file holds one box of a variable. The boxes of a variable cover it and do not
-/// overlap.
+/// One box of a variable, stored as the array `name` of a file. The boxes of a variable cover it
+/// and do not overlap.
 struct Piece {
   size_t variable = 0, file = 0;
   std::string name;
@@ -35,9 +35,9 @@ struct Piece {
 };
 
 struct Manifest {
-  std::string program, loop; ///< names; `loop` is the variable that counts
-  int64_t next = 0;          ///< its value in the first iteration that the state does not include
-  std::string shape;         ///< the parts that saved it; for people
+  std::string program, loop;            ///< names; `loop` is the loop's variable
+  int64_t next = 0;                     ///< its value in the first iteration after the saved state
+  std::string shape;                    ///< the parts that saved it; for people
   std::map<std::string, int64_t> sizes; ///< of the program, by name
   std::vector<Variable> state;
   std::vector<File> files;
@@ -48,7 +48,7 @@ inline constexpr const char *kManifestName = "manifest.json";
 
 /// The manifest as JSON, whose last member is a checksum of the text before it.
 std::string textOf(const Manifest &manifest);
-/// Nothing, and the reason, if the text is damaged or contradicts itself.
+/// Nothing, with the reason, if the text is damaged or inconsistent.
 std::optional<Manifest> parseManifest(const std::string &text, std::string &why);
 /// Reads the manifest of the checkpoint in a folder.
 std::optional<Manifest> readManifest(const std::string &folder, std::string &why);

@@ -1,4 +1,5 @@
-// Saves checkpoints while the run goes on: the caller hands over a copy of the state, and a thread writes it.
+// Saves checkpoints in the background: the caller passes a copy of the state, and a thread writes
+// it.
 #pragma once
 
 #include "runtime/checkpoint/manifest.h"
@@ -11,7 +12,7 @@
 
 namespace ptl::checkpoint {
 
-/// A file as one part writes it: the copies of its pieces.
+/// A file of one part: copies of its pieces.
 struct FileContents {
   std::string name;
   struct Array {
@@ -22,8 +23,8 @@ struct FileContents {
   std::vector<Array> arrays;
 };
 
-/// What this process saves of a checkpoint. The process that commits it has the manifest of all files;
-/// the processes that write the files report their sizes and checksums.
+/// The part of a checkpoint that this process saves. The process that commits it has the manifest
+/// of all files; the processes that write the files report their sizes and checksums.
 struct Snapshot {
   Manifest manifest;
   std::vector<FileContents> files; ///< those that this process writes
@@ -34,16 +35,16 @@ public:
   /// Every process of a run has a saver with the same folder and token. One of them commits.
   Saver(std::string folder, std::string token, bool commits, size_t keep)
       : folder_(std::move(folder)), token_(std::move(token)), commits_(commits), keep_(keep) {}
-  /// A checkpoint that waits for other processes stays unfinished.
+  /// A checkpoint that still waits for other processes is left unfinished.
   ~Saver();
   Saver(const Saver &) = delete;
 
-  /// Waits until the checkpoint before has been saved, so that one copy at a time is in memory, and begins to
-  /// save this one. Returns why the one before has failed, or an empty text.
+  /// Waits until the previous checkpoint has been saved, so that at most one copy is in memory, and
+  /// starts to save this one. Returns why the previous one has failed, or an empty text.
   std::string begin(Snapshot snapshot);
-  /// Why saving has failed so far; empty if it has not.
+  /// Why saving has failed so far; empty if it has not failed.
   std::string failure();
-  /// Waits until it is saved, and returns the same.
+  /// Waits until everything is saved, and returns the same as `failure`.
   std::string finish();
 
 private:

@@ -9,7 +9,7 @@
 
 namespace ptl::rt {
 
-/// Tells which tasks are complete. It stores for each slot the sequence number of the last task
+/// Knows which tasks are complete. It stores for each slot the sequence number of the last task
 /// that completed there. An empty one says that no task is complete, for graphs that are built
 /// before they run.
 class Completed {
@@ -31,8 +31,8 @@ private:
   size_t stride_ = 0;
 };
 
-/// Accesses of one kind (reads, or writes) to one storage that still matter, oldest first. Their
-/// boxes are anything, and all are tested.
+/// Accesses of one kind (reads, or writes) to one storage that may still conflict, oldest first.
+/// Their boxes have no common structure, so all are tested.
 class AccessList {
 public:
   void clear(size_t rank);
@@ -42,10 +42,10 @@ public:
 
   void add(TaskRef task, Box box);
   /// The numbers of the entries after the task `since` whose boxes overlap `box`, oldest first,
-  /// without complete ones.
+  /// without those of complete tasks.
   void find(Box box, uint64_t since, const Completed &completed,
             std::vector<uint32_t> &found) const;
-  /// Forgets those of `entries` (ascending) that `box` covers.
+  /// Removes those of `entries` (ascending) that `box` covers.
   void removeCovered(Box box, const std::vector<uint32_t> &entries);
   void removeCompleted(const Completed &completed);
 
@@ -57,28 +57,29 @@ private:
   std::vector<Axis> axes_;
 };
 
-/// Derives the edges of tasks from what they read and write. Tasks come in program order.
+/// Derives the edges of the task graph from the accesses of tasks, which come in program order.
 ///
-/// Boxes that are tiles of one grid, as most are, are found by their place; the others of a
-/// storage stand in lists. A box of either kind is compared with all of the other kind.
+/// Boxes that are tiles of one grid, as most are, are found by their cell; the other boxes of a
+/// storage are kept in lists. A box of either kind is compared with all of the other kind.
 class AccessHistory {
 public:
   explicit AccessHistory(Completed completed = {}) : completed_(completed) {}
 
-  /// A new storage, or a forgotten one's number anew.
+  /// Adds a storage; the number of a removed one may be reused.
   StorageId addStorage(size_t rank);
   void forget(StorageId storage);
   size_t rankOf(StorageId storage) const { return storages_[storage]->rank; }
 
-  /// Enters the accesses of `task` and gives the tasks that it must wait for: each once, none of
-  /// them complete, none that another access of the same storage implies.
+  /// Records the accesses of `task` and returns its predecessors, the tasks that it must wait for:
+  /// each once, without complete ones, and without those that another access of the same storage
+  /// implies.
   void record(TaskRef task, std::span<const Access> accesses, std::vector<TaskRef> &predecessors);
 
-  /// Finds the tasks that would have to end before `access` could be done now; the access itself is
-  /// not entered.
+  /// Finds the tasks that must end before `access` could be made now; the access itself is not
+  /// recorded.
   void conflicts(const Access &access, std::vector<TaskRef> &tasks);
 
-  /// Accesses held at present, and at most so far.
+  /// The number of accesses held at present, and its maximum so far.
   size_t held() const { return held_; }
   size_t peak() const { return peak_; }
 
@@ -123,10 +124,10 @@ private:
   std::vector<StorageId> free_;
   std::vector<Reader> readers_;
   uint32_t freeReaders_ = none;
-  // The numbers of cells and of list entries that conflict with the access being recorded.
+  // Scratch: the numbers of cells and of list entries that conflict with the access being recorded.
   std::vector<uint32_t> foundCells_, foundWrites_, foundReads_;
-  // For each slot, the last task that took it as a predecessor, so that no predecessor is named
-  // twice.
+  // For each slot, the last task that recorded it as a predecessor, so that no predecessor is
+  // listed twice.
   std::vector<uint64_t> taken_;
   uint64_t takes_ = 0;
   size_t held_ = 0, peak_ = 0;

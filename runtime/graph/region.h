@@ -15,8 +15,8 @@ struct Axis {
   friend bool operator==(const Axis &, const Axis &) = default;
 };
 
-/// `overlaps` says whether two axes have a position in common, `contains` whether `outer` has all
-/// of `inner`, and `intersection` gives the positions that both have. All answers are exact.
+/// `overlaps`: whether two axes have a position in common; `contains`: whether `outer` has all
+/// positions of `inner`; `intersection`: the common positions. All answers are exact.
 bool overlaps(const Axis &a, const Axis &b);
 bool contains(const Axis &outer, const Axis &inner);
 Axis intersection(const Axis &a, const Axis &b);
@@ -25,7 +25,7 @@ Axis intersection(const Axis &a, const Axis &b);
 /// without axes is one element.
 using Box = std::span<const Axis>;
 
-/// As above for boxes of equal rank; exact, because a box is a product.
+/// The same for boxes of equal rank; exact, because a box is a product of axes.
 bool overlaps(Box a, Box b);
 bool contains(Box outer, Box inner);
 bool isEmpty(Box box);

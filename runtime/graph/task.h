@@ -6,23 +6,23 @@
 
 namespace ptl::rt {
 
-/// The place of a task in its graph, from 0, in program order.
+/// The number of a task in its graph, from 0, in program order.
 using TaskId = uint32_t;
 constexpr TaskId kNoTask = ~TaskId(0);
 
-/// What a task needs to run: a cube core, a vector core, one cube core with the vector cores of its
-/// group together, or the host.
+/// The resource that a task needs: a cube core, a vector core, a cube core together with the vector
+/// cores of its group, or the host.
 enum class TaskKind : uint8_t { Aic, Aiv, Mixed, Host };
 constexpr int kTaskKinds = 4;
 
 /// An array that tasks read and write, by number.
 using StorageId = uint32_t;
 
-/// `Write` is also what reads and writes at once.
+/// `Write` also covers accesses that read and write.
 enum class AccessMode : uint8_t { Read, Write };
 
-/// What a task does to a box of a storage. The axes are only read during the call they are given
-/// to.
+/// The access of a task to a box of a storage. The axes are read only during the call to which they
+/// are passed.
 struct Access {
   StorageId storage = 0;
   AccessMode mode = AccessMode::Read;
@@ -33,15 +33,15 @@ struct Access {
 /// `closure` to the task.
 using TaskBody = void (*)(void *arguments, const void *closure, int64_t begin, int64_t end);
 
-/// A task as a graph takes it. A task with several points may run on several lanes at once, in
-/// chunks of `grain` points; it is complete when all have run.
+/// The specification of a task. A task with several points may run on several lanes at once, in
+/// chunks of `grain` points; it is complete when all of them have run.
 struct TaskSpec {
   TaskKind kind = TaskKind::Host;
   TaskBody body = nullptr;
   const void *closure = nullptr; ///< of a static graph: must outlive it
   int64_t points = 1;
   int64_t grain = 1;
-  /// An estimate of what the task takes, in any unit. Tasks with the longest path to the end are
+  /// An estimate of the task's duration, in any unit. Tasks with the longest path to the end are
   /// started first.
   int64_t cost = 1;
 };

@@ -6,8 +6,8 @@
 
 namespace ptl::rt {
 
-/// A task as the histories name it: a slot, which holds one task after another, and a sequence
-/// number from 1 that is larger for tasks submitted later.
+/// A task as the histories identify it: a slot, which holds one task after another, and a sequence
+/// number from 1, which increases with each submission.
 struct TaskRef {
   uint64_t sequence = 0;
   uint32_t slot = 0;
@@ -15,17 +15,17 @@ struct TaskRef {
   friend bool operator==(const TaskRef &, const TaskRef &) = default;
 };
 
-/// Finds the tiles of one grid of a storage by their place. Two tiles are either the same box or
-/// have nothing in common, so an access to a tile can only conflict with accesses to the same tile.
+/// Finds the tiles of one grid of a storage by their position. Two tiles are either the same box or
+/// disjoint, so an access to a tile can only conflict with accesses to the same tile.
 class TileCells {
 public:
   static constexpr uint32_t none = ~0u;
   struct Cell {
-    TaskRef writer;              ///< the last one; sequence number 0: none
-    uint32_t firstReader = none; ///< of those since, in the list of whoever owns the cells
+    TaskRef writer;              ///< the last writer; sequence number 0: none
+    uint32_t firstReader = none; ///< the first reader since then, in the list of the cells' owner
   };
 
-  /// Forgets everything, the grid included.
+  /// Removes everything, including the grid.
   void clear(size_t rank);
 
   size_t size() const { return cells_.size(); }
@@ -33,14 +33,15 @@ public:
   const Cell &operator[](uint32_t cell) const { return cells_[cell]; }
   Box box(uint32_t cell) const { return {axes_.data() + size_t(cell) * rank_, rank_}; }
 
-  /// The cell of this box if there is one.
+  /// The cell of this box, if there is one.
   uint32_t find(Box box) const;
-  /// The same; makes it if the box is a tile of the grid. The first one decides what the grid is.
+  /// The cell of this box, which is added if the box is a tile of the grid. The first box
+  /// determines the grid.
   uint32_t findOrAdd(Box box);
-  /// Whether a box can be a tile, so that it may define a grid.
+  /// Whether a box can be a tile, so that it may determine a grid.
   static bool isTile(Box box);
 
-  /// Keeps the cells for which `keep(Cell &)` holds, under new numbers.
+  /// Keeps the cells for which `keep(Cell &)` holds, and renumbers them.
   template <class Keep> void retain(Keep keep) {
     uint32_t kept = 0;
     for (uint32_t cell = 0; cell < cells_.size(); ++cell)
@@ -61,7 +62,7 @@ private:
   std::vector<Cell> cells_;
   std::vector<Axis> axes_;
   std::vector<int64_t> tile_;
-  std::vector<uint32_t> places_; ///< open addressing by the starts of a box
+  std::vector<uint32_t> places_; ///< hash table (open addressing) by the starts of a box
 };
 
 } // namespace ptl::rt

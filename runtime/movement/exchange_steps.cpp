@@ -1,4 +1,5 @@
-// Algorithms of movements in which each has something for each: all-to-all, boxes and rows.
+// // Algorithms of movements in which each rank has a different box for each other one: all-to-all,
+// boxes // and rows.
 #include "runtime/movement/writer.h"
 
 #include <map>
@@ -7,8 +8,8 @@ namespace ptl::movement {
 
 namespace {
 
-/// Who gives a rank the elements of a box that some ranks have: itself if it can, else one of them,
-/// not the same for all.
+/// The rank that gives `to` the elements of a box that several ranks hold: `to` itself if it holds
+/// them, else one of the owners, chosen by `to` so that the load is spread over them.
 uint32_t giverOf(const Request &request, const Box &box, uint32_t to) {
   if (request.sources[to] == box)
     return to;
@@ -19,7 +20,7 @@ uint32_t giverOf(const Request &request, const Box &box, uint32_t to) {
   return owners[to % owners.size()];
 }
 
-/// What a rank has for another; it may have no elements.
+/// The box that rank `from` has for rank `to`; it may have no elements.
 Box boxBetween(const Request &request, uint32_t from, uint32_t to) {
   if (request.kind == Kind::Rows)
     return rowsBetween(request, from, to);
@@ -34,7 +35,8 @@ void place(Writer &w) {
   w.copy(kResultBuffer, kSourceBuffer, boxBetween(w.request(), w.rank(), w.rank()));
 }
 
-/// Each gives each what it has for it. What stays where it is is copied when all is on its way.
+/// Each rank sends each other rank its box directly. The own box is copied while the last message
+/// is on its way.
 void sendDirectly(Writer &w, bool allAtOnce) {
   uint32_t me = w.rank(), left = w.ranks() - 1;
   auto between = [&](uint32_t from, uint32_t to) { return boxBetween(w.request(), from, to); };
@@ -50,11 +52,11 @@ void sendDirectly(Writer &w, bool allAtOnce) {
     place(w);
 }
 
-/// What is on its way at a rank that is not where it belongs, by sender and receiver.
+/// The boxes that pass through a rank which is neither their sender nor their receiver, by both.
 class Passing {
 public:
   explicit Passing(Writer &w) : w_(w) {}
-  /// Where it comes to, or lies.
+  /// Where a box is received (`comes`), or lies to be sent on.
   Piece piece(uint32_t from, uint32_t to, bool comes) {
     Box box = boxBetween(w_.request(), from, to);
     if (comes && to == w_.rank())
@@ -72,8 +74,9 @@ private:
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> buffers_;
 };
 
-/// Bruck's algorithm: what has to go `d` ranks further goes the distances that are the bits of `d`, all that go
-/// the same distance in one message. So there are few messages, and each byte is sent several times.
+/// Bruck's algorithm: a box whose receiver is `d` ranks further travels the distances that are the
+/// set bits of `d`, and all boxes that travel one distance are one message. So there are few
+/// messages, log2 of the ranks, but a byte is sent up to that often.
 void sendByBits(Writer &w) {
   uint32_t n = w.ranks(), me = w.rank();
   Passing passing(w);
@@ -83,7 +86,7 @@ void sendByBits(Writer &w) {
     for (uint32_t way = distance; way < n; ++way) {
       if (!(way & distance))
         continue;
-      // Before this round it has gone the lower bits of its way.
+      // Before this round the box has travelled the lower bits of its distance.
       uint32_t done = way % distance;
       uint32_t from = (me + n - done) % n, cameFrom = (from + n - distance) % n;
       gone.push_back(passing.piece(from, (from + way) % n, false));
@@ -94,8 +97,9 @@ void sendByBits(Writer &w) {
   }
 }
 
-/// First to who stands at the receiver's place in the own group, and from there to the other groups: between
-/// groups there are as many messages as groups, not as ranks.
+/// First to the rank at the receiver's place in the own group, and from there to the receiver's
+/// group: a rank sends as many messages between groups as there are other groups, not as there are
+/// other ranks.
 void sendByLevels(Writer &w) {
   TwoLevels levels = twoLevelsOf(w);
   uint32_t me = w.rank(), inner = levels.inner, outer = levels.outer;

@@ -1,4 +1,4 @@
-// Executes a list of steps in one process, with messages that arrive late and out of order.
+// Executes a list of steps in one process, where messages arrive late and out of order.
 #pragma once
 
 #include "runtime/movement/step_list.h"
@@ -13,8 +13,8 @@
 
 namespace ptl::movement {
 
-/// Walks the rows along the last axis of `box` inside an array that holds `within`: calls
-/// `row(offset, length)` in order. `box` lies in `within`.
+/// Calls `row(offset, length)` for each row along the last axis of `box` inside an array that holds
+/// `within`, in order. Precondition: `within` contains `box`.
 template <typename Row> void forEachRow(const Box &within, const Box &box, Row row) {
   if (elementCount(box) == 0)
     return;
@@ -46,14 +46,14 @@ template <typename Row> void forEachRow(const Box &within, const Box &box, Row r
   }
 }
 
-/// Executes the steps of all ranks with memory of their own. Which rank goes on next and which
-/// message arrives next is drawn from the seed, so every seed is another schedule; what a receive gets
-/// does not depend on it. A list that does not hold together ends with a reason instead of results.
+/// Executes the steps of all ranks, each with memory of its own. The seed determines which rank
+/// runs next and which message arrives next, so every seed is another schedule; the contents that a
+/// receive gets do not depend on it. An inconsistent list ends with a reason instead of results.
 template <typename T> class Execution {
 public:
   using Combine = std::function<T(const T &left, const T &right)>;
 
-  /// `sources`: one per rank, the dense elements of its source box.
+  /// `sources`: the dense elements of each rank's source box.
   Execution(const StepList &list, const std::vector<std::vector<T>> &sources, Combine combine)
       : list_(list), combine_(std::move(combine)), ranks_(list.ranks.size()) {
     for (size_t rank = 0; rank < ranks_.size(); ++rank) {
@@ -63,7 +63,7 @@ public:
     }
   }
 
-  /// The reason why the list cannot be executed; empty when all ranks have ended and all messages
+  /// The reason why the list cannot be executed; empty if all ranks have ended and all messages
   /// were received.
   std::string run(uint64_t seed) {
     std::mt19937_64 random(seed);
@@ -84,11 +84,12 @@ public:
     return why_.empty() ? unfinished() : why_;
   }
 
-  /// The result of a rank, after a run without a reason.
+  /// The result of a rank, after a successful run.
   const std::vector<T> &result(size_t rank) const { return ranks_[rank].buffers[kResultBuffer]; }
 
 private:
-  /// A piece of one: those that are joined arrive one by one here, which no list may depend on.
+  /// A piece of a message: joined pieces arrive one by one here, because no list may depend on
+  /// their arriving together.
   struct Message {
     Box box;
     bool isJoined = false;
@@ -98,7 +99,7 @@ private:
     std::vector<std::vector<T>> buffers;
     size_t next = 0; ///< step
   };
-  /// From a rank to a rank, with messages by their number.
+  /// A channel from one rank to another, with its messages by number.
   struct Channel {
     uint64_t sent = 0, received = 0;
     std::map<uint64_t, Message> arrived;

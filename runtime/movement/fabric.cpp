@@ -31,7 +31,7 @@ uint32_t Ways::partOf(uint32_t chip, size_t level) const {
   return chip;
 }
 
-/// `host 1, chip 3`, from the level inwards that the number speaks of.
+/// The name of a chip such as `host 1, chip 3`, down to the given level.
 std::string Ways::textOf(uint32_t chip, size_t level) const {
   std::string text;
   for (size_t i = fabric_.levels.size(); i-- > level;)
@@ -58,14 +58,17 @@ std::string Ways::nameOf(Kind kind, size_t level, uint32_t a, uint32_t b) const 
   __builtin_unreachable();
 }
 
-/// Another carrier at the end of a way. `a` and `b` are chips that stand for what it belongs to.
+/// Appends a carrier to a route. `a` and `b` are chips that stand for the parts it belongs to. A
+/// rate of 0 or less means that the machine has no such carrier.
 void Ways::add(std::vector<Hop> &way, Kind kind, size_t level, uint32_t a, uint32_t b,
                double rate) {
   if (rate <= 0)
     return;
   bool isOfPart = kind == Kind::PartOut || kind == Kind::PartIn;
   uint64_t first = isOfPart ? partOf(a, level) : a;
+  // 63 bits: 3 of the kind, 4 of the level, and 28 for each chip or part.
   uint64_t key = (((static_cast<uint64_t>(kind) << 4 | level) << 28 | first) << 28) | b;
+  // Routes share a carrier by its key, and so messages of different pairs compete for it.
   auto [found, isNew] = numbers_.emplace(key, static_cast<uint32_t>(carriers_.size()));
   if (isNew)
     carriers_.push_back(
@@ -73,13 +76,14 @@ void Ways::add(std::vector<Hop> &way, Kind kind, size_t level, uint32_t a, uint3
   way.push_back({found->second, 0});
 }
 
-/// The ports of the levels inside that share theirs with `level`.
+/// The ports of inner levels through which a level without ports of its own is reached.
 void Ways::innerPort(std::vector<Hop> &way, uint32_t chip, size_t level, Kind kind) {
   for (; level > 0 && fabric_.levels[level].throughInner; --level)
     add(way, kind, level - 1, chip, 0, fabric_.levels[level - 1].portRate);
 }
 
-/// The links of a mesh or a ring between the parts of one level.
+/// The links of a mesh or a ring between the parts of one level; a ring goes the shorter way
+/// around.
 void Ways::links(std::vector<Hop> &way, uint32_t from, uint32_t to, size_t level) {
   const FabricLevel &here = fabric_.levels[level];
   if (here.topology == Topology::Switch)
@@ -97,7 +101,8 @@ void Ways::links(std::vector<Hop> &way, uint32_t from, uint32_t to, size_t level
     uint32_t base = from - fabric_.coordinate(from, level) * stride;
     size_t before = way.size();
     add(way, Kind::Link, level, base + at * stride, base + next * stride, here.linkRate);
-    // The first link has its latency from the level, each further one is as far again.
+    // The level's own latency, which `over` adds, covers the first link; each further link adds it
+    // again.
     if (way.size() > before && at != fabric_.coordinate(from, level))
       way.back().latency = here.latency;
     at = next;
@@ -114,6 +119,7 @@ void Ways::over(std::vector<Hop> &way, uint32_t from, uint32_t to, size_t level)
   add(way, Kind::PartIn, level, to, 0, here.partRate);
   add(way, Kind::PortIn, level, to, 0, here.portRate);
   innerPort(way, to, level, Kind::PortIn);
+  // The latency counts once, at the first carrier of the crossing.
   if (way.size() > begin)
     way[begin].latency += here.latency;
 }
@@ -125,7 +131,8 @@ const std::vector<Hop> &Ways::between(uint32_t from, uint32_t to) {
     return way;
   size_t level = fabric_.levelBetween(from, to);
   uint32_t at = from;
-  // Links at the same place: first to the chip that stands where the receiver does.
+  // Where links join only chips at the same place of each part, the message first goes to the chip
+  // of its own part that is at the receiver's place.
   if (fabric_.levels[level].isSamePlace) {
     uint32_t size = 1;
     for (size_t inside = 0; inside < level; ++inside)

@@ -1,4 +1,4 @@
-// Algorithms that give every rank all: all-gather and broadcast.
+// // Algorithms that give every rank the whole array: all-gather and broadcast.
 #include "runtime/movement/writer.h"
 
 #include <algorithm>
@@ -8,17 +8,18 @@ namespace ptl::movement {
 
 namespace {
 
-/// Where a rank has its own block of what is gathered: what comes from elsewhere is in the result.
+/// The buffer that holds a rank's own block; blocks that were received are in the result.
 struct OwnBlock {
   uint32_t buffer = kResultBuffer;
-  /// Into the result, after it has been sent: meanwhile it is on its way.
+  /// Copies the own block into the result. Called after it was sent, so that the copy overlaps the
+  /// message.
   void place(Writer &w) const {
     if (buffer != kResultBuffer)
       w.copy(kResultBuffer, buffer, sourceBoxOf(w.request(), w.rank()));
   }
 };
 
-/// What each rank has of the result goes round.
+/// The ring: each rank passes on the block that it received in the previous round.
 void passRoundFrom(Writer &w, size_t axis, OwnBlock own) {
   uint32_t n = w.ranks(), me = w.rank();
   auto block = [&](uint32_t part) { return partBox(w.request().shape, axis, n, part % n); };
@@ -32,7 +33,8 @@ void passRoundFrom(Writer &w, size_t axis, OwnBlock own) {
     own.place(w);
 }
 
-/// Blocks `first` and the `count - 1` behind it, round the end: at most two boxes.
+/// Block `first` and the `count - 1` blocks behind it, which wrap around at the end: at most two
+/// boxes.
 std::vector<Piece> blocksFrom(const Request &request, size_t axis, uint32_t first, uint32_t count,
                               uint32_t buffer) {
   uint32_t n = request.ranks;
@@ -45,7 +47,9 @@ std::vector<Piece> blocksFrom(const Request &request, size_t axis, uint32_t firs
   return pieces;
 }
 
-/// Whoever has the blocks behind its own gives them to who stands before: twice as many each time.
+/// Each round a rank sends all its blocks, its own and those behind it, to a rank before it, and so
+/// has twice as many. Any number of ranks will do: the last round sends only the blocks that are
+/// missing.
 void gatherByDoubling(Writer &w, size_t axis, OwnBlock own) {
   uint32_t n = w.ranks(), me = w.rank();
   if (n == 1)
@@ -60,8 +64,8 @@ void gatherByDoubling(Writer &w, size_t axis, OwnBlock own) {
   }
 }
 
-/// First among those at the same place of other groups, where few bytes go; then all that these have among
-/// those that stand together.
+/// First the ranks at one place of all groups gather, while each has only its own block, because
+/// little is to cross between groups; then the ranks of each group exchange everything they have.
 void gatherByLevels(Writer &w, size_t axis) {
   TwoLevels levels = twoLevelsOf(w);
   auto block = [&](uint32_t group, uint32_t place) {
@@ -84,9 +88,11 @@ std::vector<Piece> piecesOf(uint32_t buffer, std::vector<Box> boxes) {
   return pieces;
 }
 
-/// From the first of a group, which has it in buffer `ofFirst`, along a binomial tree.
+/// A binomial tree from the first rank of the group, which holds the array in buffer `ofFirst`.
 void broadcastAmong(Writer &w, const Group &group, uint32_t ofFirst) {
   uint32_t n = group.size(), me = group.me;
+  // A rank receives from the rank without its lowest set bit, and sends to those at the smaller
+  // distances.
   uint32_t lowest = me == 0 ? std::bit_ceil(n) : me & (~me + 1);
   if (me != 0)
     w.receive(kResultBuffer, group.ranks[me - lowest], w.result());
@@ -95,20 +101,21 @@ void broadcastAmong(Writer &w, const Group &group, uint32_t ofFirst) {
       w.send(me == 0 ? ofFirst : kResultBuffer, group.ranks[me + distance], w.result());
 }
 
-/// A group that begins with rank number `first` of it.
+/// The group rotated so that its rank number `first` comes first.
 Group turned(Group group, uint32_t first) {
   std::rotate(group.ranks.begin(), group.ranks.begin() + first, group.ranks.end());
   group.me = (group.me + group.size() - first) % group.size();
   return group;
 }
 
-/// From each rank to the next one, piece by piece, so that all ranks are busy at once.
+/// The array goes from each rank to the next in pieces, so that all links are busy at once.
 void broadcastAlongChain(Writer &w, uint32_t root) {
   Group chain = turned(allRanks(w), root);
   const std::vector<int64_t> &shape = w.request().shape;
   std::vector<Box> pieces = {w.result()};
   if (!shape.empty()) {
-    // Pieces of the first axis lie in one run each; another one is cut where that is too short.
+    // Pieces along the first axis are contiguous. Only if it has fewer positions than pieces the
+    // longest axis is cut instead.
     auto count = static_cast<int64_t>(std::max(1u, w.request().pieces));
     size_t axis =
         shape[0] >= count
@@ -126,7 +133,7 @@ void broadcastAlongChain(Writer &w, uint32_t root) {
   }
 }
 
-/// From the root to one rank of each group, at its own place, and from there within the groups.
+/// First along the ranks at the root's place, one in each group, and from there within each group.
 void broadcastByLevels(Writer &w, uint32_t root) {
   TwoLevels levels = twoLevelsOf(w);
   uint32_t place = root % levels.inner;
@@ -151,7 +158,7 @@ void gatherAmong(Writer &w, const Group &group, bool allAtOnce, uint32_t own,
       group, allAtOnce,
       [&](uint32_t other) {
         w.send(group.ranks[other], piecesOf(own, boxesOf(group.me)));
-        // Its own boxes are copied while they are on their way.
+        // The own boxes are copied while the last message is on its way.
         if (--left == 0)
           place();
       },

@@ -1,4 +1,5 @@
-// The time of a list of steps: messages through ports that carry one at a time in each direction.
+// // The time of a step list: messages through ports that carry one message at a time in each
+// direction.
 #include "runtime/movement/step_list.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace ptl::movement {
 
 namespace {
 
-/// When a message has begun to arrive, and how long it takes through a port.
+/// The time at which a message begins to arrive, and the seconds it takes through a port.
 struct Arrival {
   double begin = 0, seconds = 0;
 };
@@ -23,6 +24,8 @@ public:
         joined_(list.ranks.size()), next_(list.ranks.size()) {}
 
   double run() {
+    // Ranks advance in turn until none can. A list that waits in a cycle ends here as well;
+    // `findMistake` is what rejects it.
     for (bool moved = true; moved;) {
       moved = false;
       for (uint32_t rank = 0; rank < now_.size(); ++rank)
@@ -36,7 +39,7 @@ public:
   }
 
 private:
-  /// Does the next step of a rank, if it need not wait for one of another.
+  /// Executes the next step of a rank. False if there is none or its message has not been sent yet.
   bool advance(uint32_t rank) {
     const std::vector<Step> &steps = list_.ranks[rank].steps;
     if (next_[rank] == steps.size())
@@ -48,15 +51,16 @@ private:
       ++next_[rank];
       return true;
     }
-    // Pieces of one message are put together where they are sent, and dealt out where they arrive.
+    // Pieces of one message are packed at the sender and unpacked at the receiver, which costs as
+    // much per byte as combining.
     double packing = joined_[rank] > 0 ? (bytes + joined_[rank]) * cost_.perByteCombined : 0;
     bytes += joined_[rank];
     if (step.kind == StepKind::Send) {
       now_[rank] += packing;
       joined_[rank] = 0;
       now_[rank] += cost_.perSend;
-      // A rank goes on as soon as the message is handed over; its way out takes one message after
-      // the other.
+      // A rank continues as soon as the message is handed over, and its port sends one message
+      // after the other.
       double begin = std::max(now_[rank], out_[rank]);
       double seconds = cost_.secondsOnWay(bytes);
       out_[rank] = begin + seconds;
@@ -67,7 +71,7 @@ private:
         return false;
       Arrival arrival = channel.front();
       channel.pop_front();
-      // The same on the way in: messages of several senders arrive one behind the other.
+      // A port receives one message after the other as well, also from several senders.
       in_[rank] = std::max(arrival.begin, in_[rank]) + arrival.seconds;
       now_[rank] = std::max(now_[rank], in_[rank]) + packing;
       now_[rank] += cost_.secondsToReceive(bytes);
@@ -83,7 +87,7 @@ private:
   double bytes_;
   const Cost &cost_;
   std::vector<double> now_, out_, in_; ///< per rank: its time, and when its ports are free
-  std::vector<double> joined_;         ///< bytes of the message whose pieces come first
+  std::vector<double> joined_;         ///< bytes of the pieces joined so far
   std::vector<size_t> next_;
   std::map<std::pair<uint32_t, uint32_t>, std::deque<Arrival>> channels_;
 };

@@ -9,14 +9,15 @@ namespace ptl::movement {
 
 namespace {
 
-/// Names of values: 0 is what was never written, others are summands or sums of two.
+/// Names of values: 0 is an element that was never written, other names are summands or sums of two
+/// names.
 class Names {
 public:
   using Name = uint64_t;
   Name leaf(uint32_t rank, int64_t cell) {
     return of({0, (static_cast<Name>(rank) << 40) + static_cast<Name>(cell)});
   }
-  /// A sum with what was never written is nothing that can be right.
+  /// A sum with an element that was never written is wrong, whatever the other operand is.
   Name sum(Name left, Name right) { return left && right ? of({left, right}) : 0; }
 
 private:
@@ -26,7 +27,7 @@ private:
   std::map<std::pair<Name, Name>, Name> names_;
 };
 
-/// The list over cells instead of elements: positions between which no box begins or ends are one.
+/// Maps the list to cells: positions of an axis between which no box begins or ends are one cell.
 class Cells {
 public:
   explicit Cells(const StepList &list) : borders_(list.request.shape.size()) {
@@ -58,7 +59,7 @@ public:
     return cells;
   }
 
-  /// In place: the boxes of a list.
+  /// Replaces the boxes of a list by boxes of cells, in place.
   void shrink(StepList &list) const {
     for (RankSteps &rank : list.ranks) {
       for (Box &each : rank.buffers)
@@ -83,7 +84,7 @@ private:
   std::vector<std::vector<int64_t>> borders_;
 };
 
-/// The sum of a cell over all ranks, in the shared tree.
+/// The name of the sum of a cell over all ranks, in the tree that all algorithms share.
 Names::Name sumOf(Names &names, uint32_t ranks, int64_t cell) {
   std::vector<Names::Name> sums;
   for (uint32_t rank = 0; rank < ranks; ++rank)
@@ -103,7 +104,7 @@ std::vector<int64_t> cellsOf(const Box &whole, const Box &box) {
   return cells;
 }
 
-/// Whether a step that is joined to the next one has one that goes in the same message.
+/// Whether the next step belongs to the same message as a step that is joined to it.
 bool isFollowed(const std::vector<Step> &steps, const Step &step) {
   size_t next = static_cast<size_t>(&step - steps.data()) + 1;
   bool moves = step.kind == StepKind::Send || step.kind == StepKind::Receive;
@@ -143,8 +144,9 @@ std::string findMistake(const StepList &list) {
   cells.shrink(shrunk);
   Box whole = cells.box(wholeBox(request.shape));
   bool sums = request.kind == Kind::AllReduce || request.kind == Kind::ReduceScatter;
-  // Elements are names of where they come from, and sums are pairs of names, so that another order
-  // of a sum is another name.
+  // Elements are named by where they come from, and sums by the pair of names they add, so that
+  // a sum in another order has another name. Where nothing is added, copies of an element on
+  // several ranks are equal, and any of them may be sent: their names leave the rank out.
   Names names;
   std::vector<std::vector<Names::Name>> sources;
   for (uint32_t rank = 0; rank < request.ranks; ++rank) {

@@ -1,5 +1,5 @@
-// Proves a list of steps: that it ends, that what is sent is received, and that every rank gets every
-// element of its result, summed in the order that all algorithms share.
+// Proves a list of steps: that it terminates, that every message is received, and that every rank
+// gets every element of its result, summed in the order that all algorithms share.
 #pragma once
 
 #include "runtime/movement/step_list.h"
@@ -8,9 +8,9 @@
 
 namespace ptl::movement {
 
-/// Why the list is wrong; empty when it is right. Receives name whom they wait for and sends do not
-/// wait, so all schedules give the same results, and one of them decides. Elements between which no
-/// box of the list begins or ends share their fate, so one of each such cell stands for all.
+/// Why the list is wrong; empty if it is right. Receives name their sender and sends do not block,
+/// so all schedules give the same results, and one schedule decides. Elements that no boundary of a
+/// box separates behave equally, so one of each such cell represents all.
 std::string findMistake(const StepList &list);
 
 } // namespace ptl::movement

@@ -19,7 +19,8 @@ class Port {
 public:
   virtual ~Port() = default;
   virtual void send(uint32_t rank, std::span<const uint8_t> bytes) = 0;
-  /// Like `send`, but without a copy: the caller keeps the bytes unchanged until `settle` returns true.
+  /// Like `send`, without a copy: the caller must not change the bytes until `settle` has returned
+  /// true.
   virtual void post(uint32_t rank, std::span<const uint8_t> bytes) { send(rank, bytes); }
   /// The same of bytes that do not lie one behind the other: `give`, which stays until `settle` returns
   /// true, writes them where there is room for them.
@@ -27,7 +28,7 @@ public:
   /// Waits until everything that was posted to the rank has been sent, and other messages need nothing more from this
   /// one; false when the time is over.
   virtual bool settle(uint32_t) { return true; }
-  /// Waits for the next message of the rank; false when the time is over.
+  /// Waits for the next message of the rank; false after the time limit.
   virtual bool receive(uint32_t rank, std::span<uint8_t> bytes) = 0;
   /// The same of `size` bytes that `take` reads as they come.
   virtual bool receiveBy(uint32_t rank, size_t size, const TakeBytes &take);
@@ -37,8 +38,9 @@ public:
 using CombineBytes =
     std::function<void(uint8_t *to, const uint8_t *from, int64_t count, bool fromFirst)>;
 
-/// Executes the steps of `rank`. `source` and `result` are the dense boxes of the rank before and after the
-/// movement. Returns the rank for whose message the time was over; nothing after success.
+/// Executes the steps of `rank`. `source` and `result` are the dense boxes of the rank before and
+/// after the movement. Returns the rank from which no message arrived within the time limit;
+/// nothing after success.
 std::optional<uint32_t> runRank(const StepList &list, uint32_t rank, size_t elementBytes,
                                 std::span<const uint8_t> source, std::span<uint8_t> result,
                                 const CombineBytes &combine, Port &port);

@@ -1,4 +1,4 @@
-// What is to be moved, and which algorithms there are for it.
+// // What a movement moves, and which algorithms exist for it.
 #include "runtime/movement/writer.h"
 
 #include <algorithm>
@@ -16,6 +16,7 @@ Box sourceBoxOf(const Request &request, uint32_t rank) {
   case Kind::AllToAll:
     return partBox(request.shape, request.fromAxis, request.ranks, rank);
   case Kind::Broadcast:
+    // Only the root has a source; the other ranks have an empty box.
     if (rank != request.root)
       for (Interval &interval : whole)
         interval.end = 0;
@@ -42,6 +43,8 @@ Box resultBoxOf(const Request &request, uint32_t rank) {
 }
 
 std::vector<Box> writtenBoxesOf(const Request &request, uint32_t rank) {
+  // Of rows only as many as the counts say are written; the rest of the result keeps no defined
+  // value.
   if (request.kind != Kind::Rows)
     return {resultBoxOf(request, rank)};
   std::vector<Box> boxes;
@@ -54,9 +57,13 @@ uint32_t innerRanks(const Request &request) {
   uint32_t n = request.ranks, inner = 1;
   bool adds = request.kind == Kind::AllReduce || request.kind == Kind::ReduceScatter;
   if (request.together > 1 && request.together < n && n % request.together == 0)
+    // In the shared tree of sums an aligned run of ranks is a subtree only if its length is a power
+    // of two, so sums take the largest power of two that divides `together`.
     inner = adds ? request.together & (~request.together + 1) : request.together;
   if (inner > 1)
     return inner;
+  // Without a hint the divisor nearest to the square root: a rank then sends the fewest messages,
+  // (inner - 1) + (outer - 1).
   for (uint32_t divisor = 2; divisor * divisor <= n; ++divisor)
     if (n % divisor == 0 && (!adds || std::has_single_bit(divisor)))
       inner = divisor;
@@ -67,7 +74,7 @@ uint32_t innerRanks(const Request &request) {
 
 namespace {
 
-/// Whether there is an algorithm for so many ranks.
+/// Conditions on requests under which an algorithm applies.
 bool isPowerOfTwo(const Request &request) { return std::has_single_bit(request.ranks); }
 bool hasTwoLevels(const Request &request) { return innerRanks(request) > 1; }
 bool isAlways(const Request &) { return true; }
@@ -75,13 +82,13 @@ bool hasAxes(const Request &request) { return !request.shape.empty(); }
 bool isCutInTwo(const Request &request) { return isPowerOfTwo(request) && hasAxes(request); }
 bool hasLevelsAndAxes(const Request &request) { return hasTwoLevels(request) && hasAxes(request); }
 
-/// The kinds of movements for which there is an algorithm, and for which of their requests.
+/// One algorithm for one kind of movement, and the condition on its requests.
 struct AlgorithmRow {
   Kind kind;
   Algorithm algorithm;
   bool (*fits)(const Request &request);
 };
-// Those that come first are taken where several take as long.
+// Of algorithms that are predicted equally fast the first one in this table is taken.
 constexpr AlgorithmRow kTable[] = {
     {Kind::AllReduce, Algorithm::Tree, isAlways},
     {Kind::AllReduce, Algorithm::Doubling, isPowerOfTwo},
@@ -129,6 +136,7 @@ std::vector<Algorithm> algorithmsFor(const Request &request) {
   for (const AlgorithmRow &row : kTable)
     if (row.kind == request.kind && row.fits(request))
       all.push_back(row.algorithm);
+  // A wish that does not fit the request is ignored: the caller gets the automatic choice.
   if (request.wanted && std::ranges::find(all, *request.wanted) != all.end())
     return {*request.wanted};
   return all;
@@ -172,6 +180,8 @@ std::vector<StepList> variantsOf(const Request &request, Algorithm algorithm) {
   std::vector<StepList> lists;
   if (algorithm != Algorithm::Chain)
     lists.push_back(makeSteps(request, algorithm));
+  // 1, 4, 16 and 64 pieces are tried: more pieces keep more links busy but cost more
+  // messages, and which effect is stronger depends on the machine.
   for (uint32_t pieces = 1; algorithm == Algorithm::Chain && pieces <= 64; pieces *= 4) {
     Request inPieces = request;
     inPieces.pieces = pieces;

@@ -1,5 +1,5 @@
 // Movements between ranks as lists of steps. A list is made once for a shape and a number of ranks;
-// what executes it, what proves it and what predicts its time read the same list.
+// the executor, the prover and the prediction of times use the same list.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace ptl::movement {
 
-/// Positions `begin` to `end` of one axis, `end` excluded.
+/// The positions from `begin` to `end` of one axis, `end` excluded.
 struct Interval {
   int64_t begin = 0, end = 0;
   int64_t length() const { return end - begin; }
   bool operator==(const Interval &) const = default;
 };
-/// A part of an array: an interval per axis, in coordinates of the whole array. A scalar has the
-/// box without axes, which has one element.
+/// A part of an array: an interval per axis, in coordinates of the whole array. The box of a scalar
+/// has no axes and one element.
 using Box = std::vector<Interval>;
 
 int64_t elementCount(const Box &box);
@@ -28,9 +28,9 @@ std::string toString(const Box &box);
 
 Box wholeBox(std::span<const int64_t> shape);
 /// Block `part` of an axis that is cut into blocks of `cdiv(length, parts)`: the last ones may be
-/// short or empty.
+/// shorter or empty.
 Interval blockOf(int64_t length, int64_t parts, int64_t part);
-/// The box of a part where `axis` is cut.
+/// The box of a part if `axis` is cut.
 Box partBox(std::span<const int64_t> shape, size_t axis, int64_t parts, int64_t part);
 
 enum class StepKind : uint8_t {
@@ -46,36 +46,37 @@ struct Step {
   uint32_t peer = 0;
   Box box;
   bool fromFirst = false;
-  /// Of a send or a receive: its box goes in one message with that of the next step, which has the same kind and
-  /// peer.
+  /// For a send or a receive: its box and that of the next step, which has the same kind and peer,
+  /// form one message.
   bool isJoined = false;
   bool operator==(const Step &) const = default;
 };
 
 inline constexpr uint32_t kSourceBuffer = 0, kResultBuffer = 1;
 
-/// What one rank does, in order. Buffer 0 is what it has, buffer 1 what it gets, others are scratch.
+/// The steps of one rank, in order. Buffer 0 is its source, buffer 1 its result, others are
+/// scratch.
 struct RankSteps {
   std::vector<Box> buffers;
   std::vector<Step> steps;
 };
 
 enum class Algorithm : uint8_t {
-  Pairwise, ///< each with each other, in as many rounds
-  Ring,     ///< parts go round; `AllReduce`: what each owner has summed does
-  Doubling, ///< distances 1, 2, 4 …, all that a rank has
+  Pairwise, ///< every pair exchanges, in as many rounds as there are other ranks
+  Ring,     ///< parts circulate; `AllReduce`: the sums of each owner circulate
+  Doubling, ///< distances 1, 2, 4 …; each time everything that a rank has
   Tree,     ///< along a binomial tree, and back
-  Mesh,     ///< each with each other, all at once
-  Halving,  ///< distances 1, 2, 4 …, half of what is left; `AllReduce`: and the sums back
-  Bruck,    ///< distances 1, 2, 4 …, what is for others is passed on
-  Chain,    ///< each to the next one, in pieces
-  TwoLevel, ///< among ranks that stand together, and among those at the same place of such groups
+  Mesh,     ///< every pair exchanges, all at once
+  Halving,  ///< distances 1, 2, 4 …, half of the rest each time; `AllReduce`: then the sums back
+  Bruck,    ///< distances 1, 2, 4 …; data for others are forwarded
+  Chain,    ///< each rank sends to the next, in pieces
+  TwoLevel, ///< within groups of neighbouring ranks, and between ranks at the same place of groups
 };
 inline constexpr Algorithm allAlgorithms[] = {
     Algorithm::Pairwise, Algorithm::Ring,  Algorithm::Doubling, Algorithm::Tree,    Algorithm::Mesh,
     Algorithm::Halving,  Algorithm::Bruck, Algorithm::Chain,    Algorithm::TwoLevel};
 std::string_view algorithmName(Algorithm algorithm);
-/// Nothing when there is none of the name.
+/// The algorithm of that name; nothing if there is none.
 std::optional<Algorithm> algorithmNamed(std::string_view name);
 
 enum class Kind : uint8_t {
@@ -85,38 +86,41 @@ enum class Kind : uint8_t {
   AllToAll,
   Broadcast,
   Boxes, ///< from any boxes to any others
-  Rows,  ///< each gives each some rows: how many is known only when it runs
+  Rows,  ///< each sends each some rows, whose number is known only at run time
 };
 
-/// What is to be moved.
+/// The specification of a movement.
 struct Request {
   Kind kind = Kind::AllReduce;
   std::vector<int64_t> shape; ///< of the whole array
   uint32_t ranks = 1;
-  size_t fromAxis = 0; ///< the axis that is cut before: of `AllGather`, `AllToAll`
+  size_t fromAxis = 0; ///< the axis that is cut initially: of `AllGather`, `AllToAll`
   size_t toAxis = 0;   ///< the axis that is cut afterwards: of `ReduceScatter`, `AllToAll`
-  uint32_t root = 0;   ///< of `Broadcast`: who has it
-  /// Of `Boxes`, per rank: two ranks have the same box before, or boxes without common elements.
+  uint32_t root = 0;   ///< of `Broadcast`: the rank that has the data
+  /// For `Boxes`, per rank: the source boxes of two ranks are equal or disjoint.
   std::vector<Box> sources = {}, results = {};
-  /// Of `Rows`, whose shape is `[ranks, ranks, most rows, columns]`: rank `a` has `counts[a * ranks + b]` rows for
-  /// rank `b` in `[a, b]`. What is behind them is not moved, and has no value afterwards.
+  /// For `Rows`, whose shape is `[ranks, ranks, most rows, columns]`: rank `a` has `counts[a *
+  /// ranks + b]` rows for rank `b` in `[a, b]`. Later rows are not moved, and are undefined
+  /// afterwards.
   std::vector<int64_t> counts = {};
-  /// So many ranks each stand together, those that follow each other; 0: nobody knows.
+  /// The size of groups of consecutive ranks that are close to each other; 0: unknown.
   uint32_t together = 0;
-  /// Of a chain: in how many pieces an array goes along it.
+  /// For a chain: the number of pieces into which an array is cut.
   uint32_t pieces = 8;
-  /// The only algorithm, where it is one for this many ranks.
+  /// Restricts the choice to this algorithm, if it supports this number of ranks.
   std::optional<Algorithm> wanted = {};
 };
 
-/// What a rank has before, and afterwards. The rank that is not the root of a broadcast has nothing.
+/// The box that a rank has before, and the one it has afterwards. Ranks other than the root of a
+/// broadcast have nothing before.
 Box sourceBoxOf(const Request &request, uint32_t rank);
 Box resultBoxOf(const Request &request, uint32_t rank);
-/// What of its result box a rank gets: all of it in one box, but of `Rows`.
+/// The parts of its result box that a rank receives: a single box, except for `Rows`.
 std::vector<Box> writtenBoxesOf(const Request &request, uint32_t rank);
-/// How many ranks stand together for algorithms of two levels, a divisor of their number: as many as the request
-/// says, or else about as many as there are groups. Of sums it is a power of two, since their order follows that of
-/// the ranks. 1 or all of them where there are no two levels.
+/// The group size of two-level algorithms, a divisor of the number of ranks: the one of the
+/// request, otherwise such that there are about as many groups as ranks in a group. For sums it is
+/// a power of two, since their order follows that of the ranks. 1 or the number of ranks if there
+/// are no two levels.
 uint32_t innerRanks(const Request &request);
 
 struct StepList {
@@ -125,15 +129,15 @@ struct StepList {
   std::vector<RankSteps> ranks;
 };
 
-/// The algorithms that there are for a request, at least one.
+/// The algorithms that support a request, at least one.
 std::vector<Algorithm> algorithmsFor(const Request &request);
-/// The steps. Sums are taken in one tree, whatever the algorithm: neighbouring parts first, then
-/// neighbouring pairs, the lower parts to the left; so results are equal bit by bit.
+/// The steps of an algorithm. Sums have the same tree in all algorithms: neighbouring parts first,
+/// then neighbouring pairs, with the lower parts on the left; so results are bitwise equal.
 StepList makeSteps(const Request &request, Algorithm algorithm);
-/// The lists of an algorithm that differ in time: of a chain, for several numbers of pieces.
+/// The lists of an algorithm with different times: for a chain, for several numbers of pieces.
 std::vector<StepList> variantsOf(const Request &request, Algorithm algorithm);
 
-/// Messages of a list; what goes in one is one.
+/// The number of messages of a list; joined steps are one message.
 int64_t messagesOf(const StepList &list);
 
 /// What moving costs: seconds per message until it arrives, of the rank that sends it and of the one that receives it,
@@ -153,12 +157,12 @@ struct Cost {
     return perReceive + (bytes < leastFetched ? 0 : perFetch);
   }
 };
-/// The time at which the last rank is done, if all begin at once.
+/// The time at which the last rank finishes, if all begin simultaneously.
 double predictSeconds(const StepList &list, int64_t elementBytes, const Cost &cost);
 /// The steps of the algorithm that takes the least predicted time; of those that take about as long, the first.
 StepList chooseSteps(const Request &request, int64_t elementBytes, const Cost &cost);
 
-/// What a rank sends, in elements, all messages together; the largest of the ranks.
+/// The elements that a rank sends in all messages together; the maximum over the ranks.
 int64_t mostElementsSent(const StepList &list);
 
 } // namespace ptl::movement

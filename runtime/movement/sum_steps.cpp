@@ -9,9 +9,10 @@ namespace {
 
 using BoxesOf = std::function<std::vector<Box>(uint32_t number)>;
 
-/// Every rank of a group gets the summands of its own boxes, `boxesOf(its number)`, from all others and adds
-/// them. Summands of box `i` lie in buffer `from(number, i)`, and the sum of its own box `i` comes to be in
-/// buffer `to[i]`. Its own summand is added from where it lies.
+/// Every rank of a group receives the summands of its own boxes, `boxesOf(its number)`, from all
+/// others and adds them. The summand of box `i` lies in buffer `from(number, i)`, and the sum of
+/// the rank's own box `i` is written to buffer `to[i]`. Its own summand is read in place and never
+/// written.
 void sumAmong(Writer &w, const Group &group, bool allAtOnce, const BoxesOf &boxesOf,
               const std::function<uint32_t(uint32_t number, size_t box)> &from,
               const std::vector<uint32_t> &to) {
@@ -22,7 +23,8 @@ void sumAmong(Writer &w, const Group &group, bool allAtOnce, const BoxesOf &boxe
       w.copy(to[i], from(me, i), own[i]);
     return;
   }
-  uint32_t first = me == 0 ? 1 : 0; // The leftmost that comes from elsewhere.
+  // The leftmost summand that is received from another rank goes into the sum's buffer.
+  uint32_t first = me == 0 ? 1 : 0; // the leftmost received
   std::vector<std::vector<uint32_t>> summands(own.size());
   for (size_t i = 0; i < own.size(); ++i)
     for (uint32_t part = 0; part < n; ++part)
@@ -41,10 +43,15 @@ void sumAmong(Writer &w, const Group &group, bool allAtOnce, const BoxesOf &boxe
           pieces.push_back({summands[i][other], own[i]});
         w.receive(group.ranks[other], std::move(pieces));
       });
+  // The tree over the ranks in order, the same as in `findMistake`: every algorithm adds in this
+  // order, so that all of them give the same bits.
   for (size_t i = 0; i < own.size(); ++i)
     for (uint32_t distance = 1; distance < n; distance *= 2)
       for (uint32_t left = 0; left + distance < n; left += 2 * distance) {
         uint32_t &a = summands[i][left], b = summands[i][left + distance];
+        // A combine writes its first operand. The own summand must not be written, so the sum goes
+        // to the other operand's buffer, with the operands' order turned back by `isOwn`. The
+        // leftmost received summand lies in `to[i]`, and so the root of the tree does.
         bool isOwn = a == from(me, i);
         w.combine(isOwn ? b : a, isOwn ? a : b, own[i], isOwn);
         a = isOwn ? b : a;
@@ -60,8 +67,9 @@ void sumAtOwners(Writer &w, size_t axis, bool allAtOnce) {
       [](uint32_t, size_t) { return kSourceBuffer; }, {kResultBuffer});
 }
 
-/// First among those that stand together, each for all blocks of those at its place; then among these. So
-/// each block crosses between groups as one sum instead of many summands.
+/// First the ranks of a group add among themselves, each the blocks of all ranks at its place; then
+/// the ranks at one place of all groups add these sums. So each block crosses between groups as one
+/// sum instead of as one summand per rank.
 void sumByLevels(Writer &w, const TwoLevels &levels,
                  const std::function<std::vector<Box>(uint32_t place)> &boxesOf,
                  const std::function<Piece(uint32_t group)> &blockAt) {
@@ -74,8 +82,9 @@ void sumByLevels(Writer &w, const TwoLevels &levels,
       [&](uint32_t group, size_t) { return sums[blockAt(group).buffer]; }, {kResultBuffer});
 }
 
-/// Half of what is left goes to the partner each time, at distances 1, 2, 4 …: at the end every rank has the
-/// sum of one block. Neighbours come first, as everywhere.
+/// Each round a rank sends half of its remaining blocks to its partner, at distances 1, 2, 4 …, and
+/// so ends with the sum of one block. Nearest neighbours come first because the shared tree adds
+/// them first.
 void sumByHalving(Writer &w, size_t axis) {
   uint32_t n = w.ranks(), me = w.rank();
   const Request &request = w.request();
@@ -84,7 +93,8 @@ void sumByHalving(Writer &w, size_t axis) {
   for (uint32_t distance = 1; distance < n; distance *= 2) {
     uint32_t peer = me ^ distance;
     bool isLast = 2 * distance == n;
-    // The sum so far is never written again where it is sent from; the last one belongs into the result.
+    // A new buffer each round: what was sent is never overwritten, so that a large message can be
+    // posted without a copy. The last sum is written to the result.
     uint32_t theirs = isLast ? kResultBuffer : w.scratch(whole);
     std::vector<Piece> gone, kept;
     for (uint32_t block = 0; block < n; ++block)
@@ -101,7 +111,7 @@ void sumByHalving(Writer &w, size_t axis) {
   }
 }
 
-/// The sum of all comes to rank 0.
+/// A binomial tree whose root is rank 0: `sumAtRoot` leaves the sum of all ranks in its result.
 void sumAtRoot(Writer &w) {
   uint32_t n = w.ranks(), me = w.rank();
   uint32_t theirs = w.scratch(w.result());
@@ -117,7 +127,8 @@ void sumAtRoot(Writer &w) {
   }
 }
 
-/// The first summand is sent from where it lies, and added to what has come into the result.
+/// The first message is sent from the source in place, and the own summand is added to what was
+/// received into the result, which saves copying the source.
 void sumByDoubling(Writer &w) {
   uint32_t me = w.rank();
   if (w.ranks() == 1)
@@ -126,6 +137,7 @@ void sumByDoubling(Writer &w) {
   w.receive(kResultBuffer, me ^ 1, w.result());
   w.combine(kResultBuffer, kSourceBuffer, w.result(), (me & 1) == 0);
   uint32_t theirs = w.ranks() > 2 ? w.scratch(w.result()) : kResultBuffer;
+  // Each partner adds the same two sums in the same order, so both have the same bits.
   for (uint32_t distance = 2; distance < w.ranks(); distance *= 2) {
     w.send(kResultBuffer, me ^ distance, w.result());
     w.receive(theirs, me ^ distance, w.result());
@@ -133,7 +145,8 @@ void sumByDoubling(Writer &w) {
   }
 }
 
-/// Halves of what is left go to the partner, and the sums come back the same way.
+/// Halving, which sends half of the remaining blocks to the partner each round, and then doubling,
+/// which returns the sums along the same pairs.
 void sumByHalvesAndBack(Writer &w, size_t axis) {
   uint32_t n = w.ranks(), me = w.rank();
   if (n == 1)
@@ -154,7 +167,8 @@ void sumByHalvesAndBack(Writer &w, size_t axis) {
       theirs = w.scratch(kept);
     w.send(isFirst ? kSourceBuffer : kResultBuffer, peer, gone);
     w.receive(theirs, peer, kept);
-    // What has come into the result first is added to what lies in the source.
+    // The first round received into the result and adds the source to it; later rounds received
+    // into the scratch buffer and add that to the result.
     w.combine(kResultBuffer, isFirst ? kSourceBuffer : theirs, kept, isFirst != isUpper);
   }
   for (uint32_t distance = n / 2; distance > 0; distance /= 2) {
@@ -168,13 +182,14 @@ void sumByHalvesAndBack(Writer &w, size_t axis) {
   }
 }
 
-/// The axis that an all-reduce cuts for its owners: the longest.
+/// The axis along which an all-reduce is cut into blocks: the longest one, so that few blocks are
+/// empty.
 size_t longestAxis(const std::vector<int64_t> &shape) {
   return static_cast<size_t>(std::max_element(shape.begin(), shape.end()) - shape.begin());
 }
 
-/// Of an all-reduce nobody asks who owns which block: those at one place own blocks side by side, which go
-/// as one box.
+/// No caller of an all-reduce asks which rank owns which block. The ranks at one place own adjacent
+/// blocks, so that these are sent as one box.
 void allReduceByLevels(Writer &w, size_t axis) {
   TwoLevels levels = twoLevelsOf(w);
   uint32_t outer = levels.outer;

@@ -17,7 +17,8 @@ std::optional<uint32_t> FabricTimeline::busiest() const {
 
 namespace {
 
-/// A message on its way: at which carrier, and when its last byte has passed the one before.
+/// A message on its way: the rank pair, the hop it is at, and the time at which its last byte
+/// has passed the previous carrier.
 struct Message {
   uint32_t move = 0, from = 0, to = 0; ///< ranks
   uint32_t sender = 0;                 ///< the chip
@@ -27,7 +28,7 @@ struct Message {
   double tail = 0;
 };
 
-/// One rank of a movement, doing its steps.
+/// One rank of a movement, which executes its step list in order.
 struct Walker {
   size_t task = 0, next = 0;
   double now = 0;
@@ -78,11 +79,13 @@ private:
     Kind kind = Hop;
     uint32_t what = 0;
     bool operator<(const Event &other) const {
+      // Events at one time are handled in the order in which they were made, so that a timeline
+      // does not depend on how the heap orders equal keys.
       return time != other.time ? time > other.time : order > other.order;
     }
   };
-  /// A chip computes one task at a time: the first of those that are ready. While there is none it
-  /// goes on with the first of those that yield.
+  /// A chip computes one task at a time: of the tasks that are ready the one with the lowest
+  /// number. While none is ready it continues the first of its yielding tasks.
   struct Chip {
     bool isBusy = false;
     std::set<uint32_t> ready, yielding;
@@ -97,6 +100,7 @@ private:
     uint32_t lastSender = ~0u;
   };
 
+  /// The channels of a move, one for each pair of its ranks, which `channel` numbers.
   static uint64_t square(const TimedMove &move) {
     return static_cast<uint64_t>(move.chips.size()) * move.chips.size();
   }
@@ -166,7 +170,9 @@ private:
     at(now + goesOn.left, Event::Ended, *here.yields);
   }
 
-  /// Whether an event is the end of what has not been interrupted since.
+  /// Whether an event is the end of a task that has not been interrupted since the event was made.
+  /// Events are never taken out of the queue; one that an interruption outdated is recognized by
+  /// its order and dropped.
   bool isEnd(const Event &event) {
     if (!tasks_[event.what].yields)
       return true;
@@ -181,6 +187,7 @@ private:
   void ended(uint32_t task, double now) {
     out_.tasks[task].end = now;
     out_.end = std::max(out_.end, now);
+    // A yielding task did not set `isBusy`: it never keeps a ready task from starting.
     if (tasks_[task].isComputing() && !tasks_[task].yields)
       chips_[tasks_[task].chip].isBusy = false;
     for (uint32_t user : users_[task])
@@ -199,7 +206,7 @@ private:
     return static_cast<double>(elementCount(step.box) * moves_[move].elementBytes);
   }
 
-  /// Does the steps of a rank up to the one that waits for a message.
+  /// Executes the steps of a rank up to the first receive whose message has not arrived.
   void walk(uint32_t move, uint32_t rank, Walker &walker) {
     const std::vector<Step> &steps = moves_[move].list->ranks[rank].steps;
     walker.waits = false;
@@ -209,6 +216,7 @@ private:
         if (step.kind == StepKind::Send)
           walker.joined += bytesOf(move, step);
       } else if (step.kind == StepKind::Send) {
+        // The pieces joined before this one count into its message, which costs `perMessage` once.
         walker.now += fabric_.perMessage;
         send(move, rank, step.peer, bytesOf(move, step) + walker.joined, walker.now);
         walker.joined = 0;
@@ -222,7 +230,7 @@ private:
         walker.now = std::max(walker.now, come->second.front());
         come->second.pop_front();
         if (come->second.empty())
-          arrived_.erase(come); // There are as many channels as pairs of ranks.
+          arrived_.erase(come); // Else a map entry per pair of ranks would remain.
       } else if (step.kind == StepKind::Combine && fabric_.combineRate > 0) {
         walker.now += bytesOf(move, step) / fabric_.combineRate;
       }
@@ -233,6 +241,8 @@ private:
   void send(uint32_t move, uint32_t rank, uint32_t peer, double bytes, double now) {
     const std::vector<uint32_t> &chips = moves_[move].chips;
     uint32_t number;
+    // Slots of messages that have arrived are reused: a long run has far more messages than are on
+    // their way at once.
     if (freeMessages_.empty()) {
       number = static_cast<uint32_t>(messages_.size());
       messages_.emplace_back();
@@ -246,7 +256,7 @@ private:
     next(number, now);
   }
 
-  /// On to the next carrier, or to the end of the way.
+  /// Schedules a message at its next carrier, or its arrival at the end of its route.
   void next(uint32_t number, double head) {
     Message &message = messages_[number];
     if (message.hop == message.way->size())
@@ -255,8 +265,8 @@ private:
       at(head + (*message.way)[message.hop].latency, Event::Hop, number);
   }
 
-  /// The first byte is at a carrier, which takes one message after the other. The last byte cannot
-  /// pass before it has passed the carrier before.
+  /// The first byte of a message is at a carrier, which carries one message after the other. The
+  /// last byte cannot pass it before it has passed the previous carrier.
   void hop(uint32_t number, double now) {
     Message &message = messages_[number];
     const Hop &hop = (*message.way)[message.hop];
@@ -281,12 +291,14 @@ private:
   }
 
   void arrive(uint32_t number, double now) {
+    // A copy, because the walk below may send messages and reuse the slot.
     Message message = messages_[number];
     freeMessages_.push_back(number);
     arrived_[channel(message.move, message.from, message.to)].push_back(now);
     auto found = walkers_.find({message.move, message.to});
     if (found == walkers_.end() || !found->second.waits)
       return;
+    // A receive names its sender: a message of another rank waits in `arrived_`.
     const Walker &walker = found->second;
     const Step &step = moves_[message.move].list->ranks[message.to].steps[walker.next];
     if (step.peer == message.from)
@@ -333,8 +345,9 @@ FabricTimeline timelineOf(const Fabric &fabric, const TimedMove &move) {
   return timelineOn(fabric, {move}, tasks);
 }
 
-/// How many chips that follow each other stand together in a part of some level, and as many in each of its parts:
-/// the fewest, since what is inside is nearer.
+/// The size of the runs into which the chips fall, in their order, such that neighbours inside a
+/// run are nearer (their level is further in) than neighbours across a border of runs. The smallest
+/// size is taken, since it belongs to the innermost level. 0 if no size divides the chips so.
 static uint32_t togetherOn(const Fabric &fabric, const std::vector<uint32_t> &chips) {
   for (uint32_t run = 2; run < chips.size(); ++run) {
     if (chips.size() % run != 0)

@@ -1,5 +1,6 @@
-// Movements and computing in virtual time: chips compute and do the steps of lists, whose messages go
-// through the ports and links of a fabric, each of which carries one message at a time.
+// Simulates movements and computation in virtual time: chips compute and execute lists of steps,
+// whose messages pass the ports and links of a fabric, each of which transfers one message at a
+// time.
 #pragma once
 
 #include "runtime/movement/fabric.h"
@@ -10,7 +11,7 @@
 
 namespace ptl::movement {
 
-/// The parts that move something with each other: rank `i` of the list is `chips[i]`.
+/// The parts that exchange data with each other: rank `i` of the list is `chips[i]`.
 struct TimedMove {
   const StepList *list = nullptr;
   std::vector<uint32_t> chips;
@@ -18,27 +19,28 @@ struct TimedMove {
   double start = 0; ///< seconds before the first step
 };
 
-/// A pause of `times` times as long as lay between the ends of two tasks of the same chip, which have ended when it begins.
+/// A pause of `times` times the time between the ends of two earlier tasks of the same chip.
 struct Pause {
   uint32_t from = 0, to = 0;
   double times = 0;
 };
 
-/// What one chip does: it computes for some seconds, does the steps of one rank of a movement, or pauses, which keeps it
-/// from nothing else.
+/// A task of one chip: it computes for some seconds, executes the steps of one rank of a movement,
+/// or pauses without occupying the chip.
 struct ChipTask {
   uint32_t chip = 0;
   double seconds = 0;          ///< of computing
   std::optional<size_t> move;  ///< else the number of a movement
   uint32_t rank = 0;           ///< in its list
-  std::vector<uint32_t> after; ///< tasks of the same chip
+  std::vector<uint32_t> after; ///< predecessors, tasks of the same chip
   std::optional<Pause> pause = std::nullopt;
-  bool yields = false;  ///< computing that other computing of the chip interrupts
-  bool isAside = false; ///< its seconds pass beside all else that the chip does, as those of a disk
+  /// computation with low priority: other computation of the chip preempts it
+  bool yields = false;
+  bool isAside = false; ///< its time does not occupy the chip, like that of a disk
   bool isComputing() const { return !move && !pause && !isAside; }
 };
 
-/// A stretch in which a carrier has a message.
+/// A period in which a resource transfers a message.
 struct Carried {
   uint32_t carrier = 0;
   uint32_t move = 0;
@@ -60,25 +62,25 @@ struct FabricTimeline {
   double end = 0;
   uint64_t messages = 0;
 
-  /// The carrier that has messages for the longest time; none if nothing moved.
+  /// The resource with the longest busy time; nothing if there was no movement.
   std::optional<uint32_t> busiest() const;
 };
 
-/// A chip computes one thing at a time, in the order of the tasks as far as they are ready; movements
-/// go on beside that. All is done when the last task has ended.
+/// A chip executes one computation at a time, in the order of the tasks as they become ready;
+/// movements proceed in parallel. The timeline ends with the last task.
 FabricTimeline timelineOn(const Fabric &fabric, const std::vector<TimedMove> &moves,
                           const std::vector<ChipTask> &tasks, const TimelineOptions &options = {});
 
-/// One movement alone, all ranks beginning together.
+/// Simulates one movement alone; all ranks begin simultaneously.
 FabricTimeline timelineOf(const Fabric &fabric, const TimedMove &move);
 
-/// The steps of the algorithm that takes the least time alone on a fabric, of those that have at most
-/// `mostMessages` messages; and that time.
+/// The steps of the algorithm that is fastest when it has the fabric for itself, of those with at
+/// most `mostMessages` messages; and its time.
 struct ChosenSteps {
   StepList list;
   double seconds = std::numeric_limits<double>::infinity();
-  std::string limit;     ///< the busiest carrier
-  double limitShare = 0; ///< of the time
+  std::string limit;     ///< the busiest resource
+  double limitShare = 0; ///< its share of the time
 };
 ChosenSteps chooseSteps(const Request &request, int64_t elementBytes, const Fabric &fabric,
                         const std::vector<uint32_t> &chips, double start);

@@ -1,4 +1,4 @@
-// What the algorithms write their steps with.
+// Helpers by which the algorithms write their steps.
 #pragma once
 
 #include "runtime/movement/step_list.h"
@@ -14,8 +14,8 @@ struct Piece {
   Box box;
 };
 
-/// Adds steps to the list of one rank. What has no elements needs no step; both sides of a message
-/// see the same boxes, so both leave it out.
+/// Adds steps to the list of one rank. Empty boxes need no step; both sides of a message see the
+/// same boxes, so both leave it out.
 class Writer {
 public:
   Writer(StepList &list, uint32_t rank) : list_(list), rank_(rank), steps_(list.ranks[rank]) {
@@ -42,7 +42,7 @@ public:
   void combine(uint32_t to, uint32_t from, Box box, bool fromFirst = false) {
     add({StepKind::Combine, to, from, 0, std::move(box), fromFirst});
   }
-  /// All pieces in one message.
+  /// Sends all pieces in one message.
   void send(uint32_t peer, std::vector<Piece> pieces) {
     size_t first = steps_.steps.size();
     for (Piece &piece : pieces)
@@ -71,7 +71,7 @@ private:
   RankSteps &steps_;
 };
 
-/// Some ranks in order, of which the writer's own is number `me`.
+/// An ordered group of ranks, in which the writer's own rank has number `me`.
 struct Group {
   std::vector<uint32_t> ranks;
   uint32_t me = 0;
@@ -84,8 +84,8 @@ inline Group allRanks(const Writer &w) {
   return all;
 }
 
-/// The groups of two levels that a rank is in: those that stand together, and those at the same place of
-/// other groups.
+/// The two groups of a rank in two-level algorithms: its neighbours, and the ranks at the same
+/// place of other groups.
 struct TwoLevels {
   uint32_t inner = 1, outer = 1;
   Group beside, across;
@@ -100,8 +100,8 @@ inline TwoLevels twoLevelsOf(const Writer &w) {
   return levels;
 }
 
-/// Each with each other of a group, by their numbers there: a message to every other rank and one from
-/// it, in rounds that end with what came, or all that goes first.
+/// All pairs within a group, by their numbers there: a message to every other rank and one from it,
+/// in rounds that end with the receive, or with all sends first.
 template <typename Send, typename Receive>
 void exchange(const Group &group, bool allAtOnce, Send send, Receive receive) {
   uint32_t n = group.size(), me = group.me;
@@ -114,7 +114,7 @@ void exchange(const Group &group, bool allAtOnce, Send send, Receive receive) {
     receive((me + n - round) % n);
 }
 
-/// Blocks `first` to `last` along an axis that is cut for all ranks, `last` excluded.
+/// Blocks `first` to `last` (excluded) along an axis that is cut over all ranks.
 inline Box blocksOf(const Request &request, size_t axis, uint32_t first, uint32_t last) {
   Box box = wholeBox(request.shape);
   box[axis] = {blockOf(request.shape[axis], request.ranks, first).begin,
@@ -128,20 +128,20 @@ void writeReduceScatter(Writer &w, Algorithm algorithm);
 void writeAllReduce(Writer &w, Algorithm algorithm);
 void writeAllGather(Writer &w, Algorithm algorithm);
 void writeBroadcast(Writer &w, Algorithm algorithm);
-/// Of all-to-all, boxes and rows: each has something for each.
+/// For all-to-all, boxes and rows: every pair of ranks exchanges data.
 void writeExchange(Writer &w, Algorithm algorithm);
 
-/// What of an axis goes to whom when each gathers the blocks of all, which lie in the result.
+/// An all-gather along an axis by passing blocks around the ring; the blocks lie in the result.
 void passRound(Writer &w, size_t axis);
 void gatherAtOnce(Writer &w, size_t axis);
-/// The result of rank `root`, which has it in buffer `ofRoot`, along a binomial tree.
+/// Broadcasts the result of rank `root`, which has it in buffer `ofRoot`, along a binomial tree.
 void broadcastResult(Writer &w, uint32_t root, uint32_t ofRoot);
-/// Ranks of a group give each other the boxes that each has, `boxesOf(number)`; each has its own in buffer `own`, and
-/// others come into the result.
+/// Exchanges boxes within a group: rank `number` provides `boxesOf(number)`. Each has its own boxes
+/// in buffer `own`, and receives the others into the result.
 void gatherAmong(Writer &w, const Group &group, bool allAtOnce, uint32_t own,
                  const std::function<std::vector<Box>(uint32_t)> &boxesOf);
 
-/// The rows that a rank has for another.
+/// The box of the rows that a rank has for another.
 Box rowsBetween(const Request &request, uint32_t from, uint32_t to);
 
 } // namespace ptl::movement

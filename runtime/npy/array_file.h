@@ -10,12 +10,12 @@
 
 namespace ptl::rt {
 
-/// Positions of one axis, the end excluded.
+/// The positions of one axis, the end excluded.
 using AxisPart = std::pair<int64_t, int64_t>;
 
-/// An array in a file, of which all or a part is read: "x.npy", "x.npz" and "x.safetensors" with exactly
-/// one array, "x.npz:name", "x.safetensors:name", and "model.safetensors.index.json:name" for one of several
-/// files beside it. Messages start with the path.
+/// An array in a file, of which all or a part is read: "x.npy", "x.npz" and "x.safetensors" with
+/// exactly one array, "x.npz:name", "x.safetensors:name", and "model.safetensors.index.json:name"
+/// for one of several files beside the index. Messages start with the path.
 class ArrayFile {
 public:
   ArrayFile() = default;
@@ -27,8 +27,8 @@ public:
   const std::vector<int64_t> &extents() const { return extents_; }
 
   Failure read(OwnedArray &array) const;
-  /// A dense array of what lies in the part, which lies in the array. Only that comes into memory, unless
-  /// the file is packed, or has another order of bytes or axes.
+  /// Reads a part of the array, which must lie inside it, as a dense array. Only the part is
+  /// loaded, unless the file is compressed, or has another order of bytes or axes.
   Failure read(std::span<const AxisPart> part, OwnedArray &array) const;
 
 private:
@@ -41,8 +41,8 @@ private:
   FileBytes file_;
   PtlElem elem_ = PTL_F32;
   std::vector<int64_t> extents_;
-  const uint8_t *data_ = nullptr;   ///< dense and row-major, in the file
-  std::optional<OwnedArray> whole_; ///< of a file that has no such data
+  const uint8_t *data_ = nullptr;   ///< dense and row-major, in the mapped file
+  std::optional<OwnedArray> whole_; ///< of a file without such data
 };
 
 } // namespace ptl::rt

@@ -8,7 +8,8 @@
 
 namespace ptl::rt {
 
-/// The bytes of a regular file, mapped: of a large one only what is read comes into memory.
+/// The bytes of a regular file, memory-mapped: of a large file only the parts that are read are
+/// loaded.
 class FileBytes {
 public:
   FileBytes() = default;

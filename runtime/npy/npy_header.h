@@ -9,7 +9,7 @@
 
 namespace ptl::rt {
 
-/// What a `.npy` file says about its data before the data begins.
+/// The contents of a `.npy` file's header.
 struct NpyHeader {
   PtlElem elem = PTL_F32;
   bool bigEndian = false;
@@ -20,10 +20,10 @@ struct NpyHeader {
 
 Failure parseNpyHeader(std::span<const uint8_t> bytes, NpyHeader &header);
 
-/// The bytes that come before dense row-major data of this machine's byte order.
+/// The header in front of dense row-major data in this machine's byte order.
 std::string makeNpyHeader(PtlElem elem, int64_t rank, const int64_t *extents);
 
-/// A Failure with PTL_ERROR_FILE.
+/// Makes a Failure with PTL_ERROR_FILE.
 Failure fileFailure(std::string message);
 
 } // namespace ptl::rt

@@ -11,15 +11,15 @@
 
 namespace ptl::rt {
 
-/// A dense row-major array with memory of its own, aligned to PTL_RT_ALIGNMENT.
+/// A dense row-major array that owns its memory, aligned to PTL_RT_ALIGNMENT.
 class OwnedArray {
 public:
   OwnedArray() = default;
 
-  /// Memory for an array of this shape, all zero; nullopt if it cannot be had.
+  /// Allocates an array of this shape, filled with zeros; nullopt if there is not enough memory.
   static std::optional<OwnedArray> make(PtlElem elem, std::vector<int64_t> extents);
 
-  /// The same without touching the memory: for arrays whose values do not matter.
+  /// The same with uninitialised memory, which is not touched.
   static std::optional<OwnedArray> reserve(PtlElem elem, std::vector<int64_t> extents);
 
   PtlElem elem() const { return elem_; }
@@ -28,11 +28,11 @@ public:
   int64_t bytes() const;
   void *data() const { return data_.get(); }
 
-  /// Describes this array; valid while it lives and is not moved.
+  /// A view of this array; valid during its lifetime and until it is moved.
   PtlArray view() const;
 
-  /// Takes the bits as another element type of the same width: files hold `bf16` and `f8` as
-  /// unsigned integers. False, and nothing changes, if the two do not fit.
+  /// Changes the element type to another one of the same width without changing the bits: files
+  /// hold `bf16` and `f8` as unsigned integers. False, with nothing changed, if the widths differ.
   bool reinterpretAs(PtlElem elem);
 
 private:

@@ -10,8 +10,7 @@
 
 namespace ptl::rt {
 
-/// An array as the header of a `.safetensors` file describes it: dense, row-major, in little-endian
-/// order.
+/// An array according to the header of a `.safetensors` file: dense, row-major, little-endian.
 struct SafeTensor {
   std::string name;
   PtlElem elem = PTL_F32;
@@ -19,15 +18,16 @@ struct SafeTensor {
   size_t begin = 0, end = 0; ///< its bytes in the file
 };
 
-/// The arrays of a `.safetensors` file. Every contradiction is a Failure: offsets outside the file, sizes
-/// that are not those of the shape, bytes that two arrays have.
+/// Lists the arrays of a `.safetensors` file. Every inconsistency is a Failure: offsets outside the
+/// file, sizes that contradict the shape, bytes that belong to two arrays.
 Failure listSafetensors(std::span<const uint8_t> bytes, std::vector<SafeTensor> &tensors);
 Failure findSafetensor(std::span<const uint8_t> bytes, const std::string &name, SafeTensor &tensor);
 
-/// The header of a file whose arrays stand one behind the other, in this order; sets where they are.
+/// The header of a file whose arrays follow each other in this order; sets their positions.
 std::string safetensorsHeader(std::vector<SafeTensor> &tensors);
 
-/// The file, beside the index, that has the array `name`, from the text of `model.safetensors.index.json`.
+/// The name of the file, beside the index, that contains the array `name`; `bytes` is the text of
+/// `model.safetensors.index.json`.
 Failure fileInIndex(std::span<const uint8_t> bytes, const std::string &name, std::string &file);
 
 } // namespace ptl::rt

@@ -9,7 +9,7 @@
 
 namespace ptl::rt {
 
-/// One member of a zip archive, as its directory describes it.
+/// One member of a zip archive, according to its directory.
 struct ZipMember {
   std::string name;
   uint16_t method = 0; // 0 stored, 8 deflated
@@ -19,24 +19,25 @@ struct ZipMember {
   uint64_t headerOffset = 0;
 };
 
-/// The directory of the archive, 64-bit sizes included.
+/// Reads the directory of the archive, also with 64-bit sizes.
 Failure readZipDirectory(std::span<const uint8_t> bytes, std::vector<ZipMember> &members);
 
-/// The content of a member, its checksum verified. Refuses sizes that its packed data cannot reach.
+/// The contents of a member, with its checksum verified. Rejects sizes that its compressed data
+/// cannot have.
 Failure readZipMember(std::span<const uint8_t> bytes, const ZipMember &member,
                       std::vector<uint8_t> &content);
 
-/// The content of a member that is stored as it is, where it lies, its checksum verified; empty and no
-/// failure if it is packed.
+/// The contents of a member that is stored uncompressed, as a view, with its checksum verified;
+/// empty, without a failure, if it is compressed.
 Failure findStoredMember(std::span<const uint8_t> bytes, const ZipMember &member,
                          std::span<const uint8_t> &content);
 
-/// Appends members to an archive in memory, stored; `finish` writes the directory.
+/// Appends uncompressed members to an archive in memory; `finish` writes the directory.
 class ZipWriter {
 public:
   explicit ZipWriter(std::vector<uint8_t> &bytes) : bytes_(bytes) {}
   void add(const std::string &name, std::span<const uint8_t> content);
-  /// Fails when the archive needs 64-bit sizes, which are not written.
+  /// Fails if the archive needs 64-bit sizes, which are not supported for writing.
   Failure finish();
 
 private:

@@ -1,5 +1,5 @@
-// The hash that keys of pages are made with: MurmurHash3 with 128 bits. It meets no adversary: who writes into a pool may write
-// anything into its pages as well.
+// The hash of keys of pages: MurmurHash3 with 128 bits. It need not resist adversaries, since
+// whoever can write to a pool can write anything into its pages as well.
 #pragma once
 
 #include "runtime/pool/page_index.h"
@@ -12,7 +12,8 @@ namespace ptl::pool {
 
 Key hashOf(std::span<const uint8_t> bytes);
 
-/// Texts, numbers and keys one after the other, each with its length, so that no two sequences are the same bytes.
+/// Hashes texts, numbers and keys, each with its length, so that different sequences are different
+/// bytes.
 class KeyMaker {
 public:
   void add(std::span<const uint8_t> bytes);

@@ -1,5 +1,5 @@
-// Which pages there are, in which slots, and in which order they leave: the least recently used first, and no page before its
-// children.
+// The index of pages: their slots, and the order of eviction: least recently used first, and no
+// page before its children.
 #pragma once
 
 #include <compare>
@@ -11,7 +11,7 @@
 
 namespace ptl::pool {
 
-/// The hash of everything that a page depends on, its parent's key included.
+/// The hash of everything that a page depends on, including its parent's key.
 struct Key {
   uint64_t high = 0, low = 0;
   auto operator<=>(const Key &) const = default;
@@ -27,22 +27,24 @@ public:
     std::list<Key>::iterator age;
   };
 
-  /// Forgets all pages; there is room for so many.
+  /// Removes all pages and sets the number of slots.
   void clear(uint32_t slots);
   /// Null if there is no such page.
   const Entry *find(Key key) const;
-  /// The page has been used. Its ancestors count as used after it, so that no page is older than its children.
+  /// Records a use of the page. Its ancestors count as used after it, so that no page is older than
+  /// its children.
   void touch(Key key);
-  /// A page that was used last, in its slot. One of the same key leaves.
+  /// Adds a page as the most recently used one, in its slot. One with the same key is replaced.
   void insert(Key key, const Entry &entry);
   void remove(Key key);
-  /// A slot that is free; nothing if all have pages.
+  /// A free slot; nothing if all are occupied.
   std::optional<uint32_t> freeSlot() const;
-  /// The page that leaves for a child of `parent`: the oldest one that is no ancestor of the child. Nothing if there is none.
+  /// The page to evict for a child of `parent`: the oldest one that is not an ancestor of the
+  /// child. Nothing if there is none.
   std::optional<Key> leaving(Key parent) const;
-  /// A page and all that hangs on it: removed in this order, no page is left without its parent.
+  /// A page and its descendants; removed in this order, no page loses its parent before itself.
   std::vector<Key> withDescendants(Key key) const;
-  /// All pages, the most recently used first.
+  /// All pages, most recently used first.
   const std::list<Key> &ages() const { return ages_; }
   size_t size() const { return entries_.size(); }
 

@@ -30,7 +30,8 @@ struct LogRecord;
 
 class PagePool {
 public:
-  /// Opens the pool of a folder, which is made if it does not exist. Null, and the reason, after a failure.
+  /// Opens the pool in a folder, which is created if necessary. Null, with the reason, after a
+  /// failure.
   static std::unique_ptr<PagePool> open(const std::string &folder, PoolShape shape,
                                         std::string &why);
   ~PagePool();
@@ -41,7 +42,7 @@ public:
   bool put(Key key, Key parent, std::span<const uint8_t> page);
   /// Reads a page; false if it is missing or damaged.
   bool get(Key key, std::span<uint8_t> page);
-  /// The page was used elsewhere; false if it is missing.
+  /// Records that the page was used elsewhere; false if it is missing.
   bool use(Key key);
   /// The number of keys at the beginning of the list whose pages are stored. The last of these counts as used.
   size_t longestPrefix(std::span<const Key> keys);

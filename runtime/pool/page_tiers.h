@@ -24,8 +24,8 @@ struct TierCounts {
   uint64_t inMemory = 0, onDisk = 0, missing = 0;
 };
 
-/// Either tier may be absent. What is kept goes into both, what is found on the disk into memory, and what is found in memory
-/// counts as used on the disk, too.
+/// Either tier may be absent. Stored pages go to both, pages found on disk are added to memory, and
+/// pages found in memory also count as used on disk.
 class PageTiers {
 public:
   PageTiers(std::unique_ptr<MemoryPages> memory, std::unique_ptr<PagePool> disk)

@@ -1,4 +1,4 @@
-// What the tests of pools share: pages by key, and a plain model of what was used last.
+// Helpers shared by the tests of pools: pages by key, and a simple model of the eviction order.
 #pragma once
 
 #include "runtime/pool/page_pool.h"
@@ -13,7 +13,7 @@ namespace ptl::pool {
 
 inline constexpr uint32_t kPage = 96;
 
-/// What a page holds follows from its key.
+/// The contents of a page, which follow from its key.
 inline std::vector<uint8_t> pageOf(Key key) {
   std::vector<uint8_t> page(kPage);
   std::mt19937_64 dice(key.high * 1000003 + key.low);
@@ -22,7 +22,8 @@ inline std::vector<uint8_t> pageOf(Key key) {
   return page;
 }
 
-/// A list: what is used comes first, ancestors behind it, and what is last leaves.
+/// The model: a list in which a used page moves to the front, with its ancestors behind it, and the
+/// last page is evicted.
 class Model {
 public:
   explicit Model(size_t room) : room_(room) {}

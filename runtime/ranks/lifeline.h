@@ -29,7 +29,7 @@ struct Message {
   uint64_t count = 0;
 };
 
-/// What a rank does when it does not wait for another.
+/// The activity of a rank that is not waiting for another rank.
 enum Activity : int32_t { kWorks = -1, kWaitsForAll = -2, kBegins = -3 };
 
 /// The environment variable in which `ptlc run --shape` names the keeper to the ranks that it starts.
@@ -51,8 +51,9 @@ std::optional<Received> receiveMessage(int socket);
 
 class Lifeline {
 public:
-  /// Connects this process to the keeper that the environment names. Under an `mpirun` that somebody else
-  /// started, the first rank of the machine starts a keeper. Null, and the reason, after a failure.
+  /// Connects this process to the keeper that the environment names. Under an `mpirun` started by
+  /// the user, the first rank of the machine starts a keeper. Null, with the reason, after a
+  /// failure.
   static std::unique_ptr<Lifeline> tie(double patience, std::string &why);
   ~Lifeline();
   Lifeline(const Lifeline &) = delete;

@@ -1,4 +1,4 @@
-// Processes as the system shows them under /proc.
+// Information on processes from /proc.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace ptl::ranks {
 
-/// One process, even if its number is given to another later.
+/// One process; it stays distinguishable if its number is reused.
 class Process {
 public:
   Process() = default;
@@ -24,9 +24,9 @@ public:
   bool isKnown() const { return pid_ > 0; }
   void forget() { *this = Process(); }
   void signal(int number) const;
-  /// Whether it runs or waits; no zombie does.
+  /// Whether it exists and is not a zombie.
   bool isAlive() const;
-  /// Whether a signal has stopped it; a debugger's stop is none.
+  /// Whether a signal (not a debugger) has stopped it.
   bool isStopped() const;
 
 private:
@@ -36,7 +36,7 @@ private:
   }
 
   pid_t pid_ = 0;
-  int handle_ = -1; ///< of the system, where that has such
+  int handle_ = -1; ///< pidfd, if the system supports it
 };
 
 /// R, S, D, T, Z … of a process, its name and its parent; 0 if there is none.
@@ -47,14 +47,14 @@ struct ProcessState {
 };
 ProcessState stateOf(pid_t pid);
 
-/// The path of its program; empty if there is none.
+/// The path of the process's executable; empty if it is unknown.
 std::string programOf(pid_t pid);
 /// The nearest of its ancestors that is an `mpirun` of some MPI; 0 if none is.
 pid_t launcherOf(pid_t pid);
 
 /// All processes that can be seen.
 void forEachProcess(const std::function<void(pid_t)> &visit);
-/// Whether the process began with all of these `NAME=VALUE`.
+/// Whether the initial environment of the process contains all of these `NAME=VALUE`.
 bool beganWith(pid_t pid, const std::vector<std::string> &variables);
 
 } // namespace ptl::ranks

@@ -1,5 +1,5 @@
-// A stream of bytes from one rank to another through memory that both see. Neither side waits: what has no
-// room, or has not come, is left for later.
+// A stream of bytes from one rank to another through shared memory. Neither side blocks: data that
+// do not fit, or have not arrived, are left for a later call.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 
 namespace ptl::ranks {
 
-/// What both sides know; zeros at first. The bytes of the ring lie behind it.
+/// The state that both sides share; initially zero. The bytes of the ring follow it.
 struct RingHead {
-  alignas(64) std::atomic<uint64_t> written; ///< bytes, ever
+  alignas(64) std::atomic<uint64_t> written; ///< total bytes
   alignas(64) std::atomic<uint64_t> read;
   std::atomic<uint64_t> fetched; ///< messages that the reader has fetched from where they lie, ever
 };
@@ -89,7 +89,7 @@ private:
   RingHead *head_ = nullptr;
   char *bytes_ = nullptr;
   size_t capacity_ = 0;
-  uint64_t other_ = 0; ///< what the other side had done when this one last looked
+  uint64_t other_ = 0; ///< the other side's progress when this side last looked
 };
 
 } // namespace ptl::ranks

@@ -7,25 +7,26 @@
 
 namespace ptl::rt {
 
-/// Measures how long tasks of one body take, by timing some of them, to decide whether handing a
-/// task to another thread takes longer than running it. Threads may use it at once.
+/// Measures how long tasks of one body take, by sampling, to decide whether passing a task to
+/// another thread takes longer than running it. Thread-safe.
 ///
-/// A single long task counts at once and is forgotten slowly, because running a long task where it
-/// is submitted costs more than handing over many short ones.
+/// A single long task has an immediate effect that decays slowly, because running a long task where
+/// it is submitted costs more than passing on many short ones.
 class BodyTimes {
 public:
-  /// What handing a task over costs both threads together, in ns. This is about what a task of a
-  /// chain takes in `ptl_task_bench` with two threads, where every task is handed over.
+  /// The cost of passing a task to another thread, for both threads together, in ns. It is about
+  /// the time of a task in a chain in `ptl_task_bench` with two threads, where every task is passed
+  /// on.
   static constexpr uint32_t handOver = 150;
 
-  /// Whether its tasks are known to take no longer than to be handed over.
+  /// Whether its tasks are known to take no longer than passing them on.
   bool isShort(TaskBody body) const {
     const Entry *entry = find(body);
     return entry && entry->samples.load(std::memory_order_relaxed) >= fewestSamples &&
            entry->nanoseconds.load(std::memory_order_relaxed) <= handOver;
   }
 
-  /// Whether the task with this number is to be measured: the first tasks of a body are, later one
+  /// Whether the task with this number is to be measured: the first tasks of a body, and later one
   /// of `every`.
   bool isDue(TaskBody body, uint64_t number, uint64_t every) const {
     if (number % every == 0)
@@ -50,7 +51,7 @@ public:
 
 private:
   static constexpr uint32_t fewestSamples = 4, firstSamples = 32;
-  static constexpr uint64_t longest = 1'000'000; ///< ns that are told apart
+  static constexpr uint64_t longest = 1'000'000; ///< ns; longer times are not distinguished
   static constexpr size_t places = 256, looks = 8;
 
   struct Entry {
@@ -74,7 +75,7 @@ private:
     return nullptr;
   }
 
-  /// The entry of a body, made if there is room near its place; else null.
+  /// The entry of a body, which is added if there is room near its place; otherwise null.
   Entry *take(TaskBody body) {
     for (size_t look = 0, at = placeOf(body); look < looks; ++look) {
       Entry &entry = entries_[(at + look) % places];

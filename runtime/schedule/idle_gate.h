@@ -6,12 +6,11 @@
 
 namespace ptl::rt {
 
-/// Where lanes without work wait: they look for work for a while, then sleep. While one lane looks,
-/// no other needs to be woken, and the one that finds work wakes the next.
+/// Where idle lanes wait: they poll for work for a while, then sleep. While one lane polls, no
+/// other needs to be woken, and the one that finds work wakes the next.
 class IdleGate {
 public:
-  /// Says that there is new work. The caller's push of that work must have been sequentially
-  /// consistent.
+  /// Announces new work. The caller must have pushed that work with sequentially consistent order.
   void announce() {
     if (sleepers_.load(std::memory_order_seq_cst) > 0 &&
         searchers_.load(std::memory_order_seq_cst) == 0)
@@ -33,7 +32,7 @@ public:
           return stopSearching();
         relax(i);
       }
-      // A lane counts as a sleeper before it stops counting as a searcher, and looks once more
+      // A lane counts as a sleeper before it stops counting as a searcher, and polls once more
       // after that: work that is announced in between is either found here, or its announcer sees
       // the sleeper.
       sleepers_.fetch_add(1, std::memory_order_seq_cst);
@@ -48,9 +47,9 @@ public:
     }
   }
 
-  /// Makes a short pause between two looks; `look` is their number.
+  /// Pauses briefly between two polls; `look` is the number of polls so far.
   static void relax(int look) {
-    // Where threads share processors, a lane that keeps looking only keeps others from finishing.
+    // Where threads share processors, a polling lane only keeps others from finishing.
     if (look % 64 == 63)
       return std::this_thread::yield();
     for (int i = 0; i < 8; ++i)
@@ -65,8 +64,8 @@ private:
   static constexpr int looksBeforeSleep = 400;
 
   void stopSearching() {
-    // The last searcher has found work. There may be more, for which nobody was woken while it
-    // searched.
+    // The last searcher has found work. There may be more work, for which no lane was woken while
+    // it searched.
     if (searchers_.fetch_sub(1, std::memory_order_seq_cst) == 1)
       announce();
   }

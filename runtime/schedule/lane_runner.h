@@ -5,24 +5,25 @@
 
 namespace ptl::rt {
 
-/// The progress of a task with several points: handed out in chunks, complete when all have run.
+/// The progress of a task with several points: they are handed out in chunks, and the task is
+/// complete when all have run.
 struct WideState {
   std::atomic<int64_t> next{0};
   std::atomic<int64_t> open{0}; ///< chunks that have not run
 };
 
-/// The part of the scheduler that threads run: take a task, run it, release those that waited for
-/// it, go on with the most urgent of them. `Graph` has the tasks:
-///   TaskKind kindOf(TaskId); int levelOf(TaskId);
-///   int64_t pointsOf(TaskId), grainOf(TaskId); WideState &wideOf(TaskId);
-///   void run(TaskId, int64_t begin, int64_t end);
-///   void release(LaneId, TaskId, F onReady);  // the task is complete
+/// The part of the scheduler that runs in each thread: it takes a task, runs it, releases the tasks
+/// that waited for it, and continues with the most urgent of these. `Graph` has the tasks:
+/// TaskKind kindOf(TaskId); int levelOf(TaskId);
+/// int64_t pointsOf(TaskId), grainOf(TaskId); WideState &wideOf(TaskId);
+/// void run(TaskId, int64_t begin, int64_t end);
+/// void release(LaneId, TaskId, F onReady);  // the task is complete
 template <class Graph> class LaneRunner {
 public:
   LaneRunner(Graph &graph, const Topology &topology, const SchedulePolicy &policy)
       : graph_(graph), queues_(topology, policy), alone_(topology.lanes.size() == 1) {}
 
-  /// Makes a task ready. The lane itself calls this, or any thread while no lane runs.
+  /// Adds a ready task. Called by the lane itself, or by any thread while no lane runs.
   void push(LaneId lane, TaskId task) {
     if (isWide(task)) {
       WideState &wide = graph_.wideOf(task);
@@ -33,7 +34,7 @@ public:
     enqueue(lane, task);
   }
 
-  /// Runs tasks until `isDone()`, which is asked when there is none to run.
+  /// Runs tasks until `isDone()`, which is checked when there is no task to run.
   template <class Done> void runUntil(LaneId lane, Done isDone) {
     while (true) {
       TaskId task = queues_.take(lane);
@@ -83,7 +84,8 @@ private:
   }
 
   /// Runs one chunk of a task, and returns true if it was the task's last. Only the lane that holds
-  /// the task hands out its chunks; the rest is back in the lane's queue before the chunk runs.
+  /// the task hands out its chunks; the rest is pushed back to the lane's queue before the chunk
+  /// runs.
   bool runChunk(LaneId lane, TaskId task) {
     WideState &wide = graph_.wideOf(task);
     int64_t points = graph_.pointsOf(task), grain = graph_.grainOf(task);
@@ -99,11 +101,11 @@ private:
   TaskId complete(LaneId lane, TaskId task) {
     TaskId best = kNoTask;
     graph_.release(lane, task, [&](TaskId ready) {
-      // A wide task goes to the queue so that other lanes can take part at once.
+      // A wide task goes to the queue, so that other lanes can participate at once.
       if (isWide(ready) || !queues_.accepts(lane, graph_.kindOf(ready)))
         return push(lane, ready);
-      // The last one is run next, while its operands are in the cache. In a finished graph it is
-      // the one with the longest path to the end.
+      // The last one runs next, while its operands are in the cache. In a finished graph it is the
+      // one with the longest path to the end.
       if (best != kNoTask)
         enqueue(lane, best);
       best = ready;

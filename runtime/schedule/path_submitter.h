@@ -10,8 +10,8 @@ namespace ptl::rt {
 
 /// Submits the tasks of one run of a program to a window. As long as the run follows a path of the
 /// tree, the edges come from the tree and no accesses are compared. Where it leaves the known
-/// paths, it either adds its own path, or the window derives the edges from then on. It is called
-/// from within the window's program.
+/// paths, it either adds its own path, or the window derives the edges from then on. It must be
+/// called from within the window's program.
 class PathSubmitter {
 public:
   /// Without a tree the window derives all edges.
@@ -20,12 +20,12 @@ public:
   ~PathSubmitter();
   PathSubmitter(const PathSubmitter &) = delete;
 
-  /// Numbers storages from 0. A storage has to be added right before the first task that names it.
+  /// Numbers storages from 0. A storage must be added directly before the first task that names it.
   StorageId addStorage(size_t rank);
-  /// Says that no later task names the storage.
+  /// Declares that no later task names the storage.
   void forgetStorage(StorageId storage);
 
-  /// Does what the window's functions of the same name do.
+  /// Like the window's functions of the same name.
   template <class Fill>
   void submit(const TaskSpec &spec, size_t closureBytes, Fill fill,
               std::span<const Access> accesses) {
@@ -55,12 +55,12 @@ private:
   std::span<const Access> inWindow(std::span<const Access> accesses);
 
   TaskWindow &window_;
-  PathTree *tree_; ///< null once it has been left
+  PathTree *tree_; ///< null once the run has left it
   PathTree::Step *at_;
-  std::optional<GraphBuilder> builder_; ///< while the run adds its own way
+  std::optional<GraphBuilder> builder_; ///< while the run adds its own path
   size_t storagesBuilt_ = 0;
   std::vector<Storage> storages_;
-  std::vector<TaskRef> tasks_; ///< where the tasks of the way are in the window
+  std::vector<TaskRef> tasks_; ///< the window's tasks for the steps of the path
   std::vector<TaskRef> predecessors_;
   std::vector<Access> accesses_;
   size_t followed_ = 0;

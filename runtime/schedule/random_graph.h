@@ -1,5 +1,5 @@
-// Random task graphs for tests: tasks that read and write random boxes of small arrays, whose
-// results show in which order they ran.
+// Random task graphs for tests: tasks that read and write random boxes of small arrays, such that
+// the results reveal the order of execution.
 #pragma once
 
 #include "runtime/graph/task_graph.h"
@@ -47,7 +47,7 @@ public:
       tasks.push_back(std::make_unique<RandomTask>(makeTask(uint64_t(i) + 1)));
   }
 
-  /// Does in program order what the tasks do, without the tasks that `isLeftOut`.
+  /// Does sequentially what the tasks do, except for the tasks that `isLeftOut`.
   template <class IsLeftOut> std::vector<RandomArray> runInOrder(IsLeftOut isLeftOut) const {
     std::vector<RandomArray> memory = arrays;
     for (auto &task : tasks)
@@ -66,7 +66,7 @@ public:
       std::atomic_signal_fence(std::memory_order_seq_cst);
     if (task.yields)
       std::this_thread::yield();
-    // Wide tasks do all in their last chunk; the others only take time.
+    // Wide tasks do all their work in their last chunk; the others only take time.
     if (end == task.points)
       execute(*static_cast<std::vector<RandomArray> *>(arguments), task);
   }
@@ -155,7 +155,7 @@ private:
   std::mt19937_64 random_;
 };
 
-/// For each task those that come after it by some chain of edges.
+/// For each task, the tasks that are reachable from it.
 inline std::vector<std::vector<bool>> reachability(const TaskGraph &graph) {
   std::vector<std::vector<bool>> reaches(graph.size(), std::vector<bool>(graph.size()));
   for (TaskId id = graph.size(); id-- > 0;)

@@ -9,8 +9,8 @@ namespace ptl::rt {
 
 /// How a scheduler chooses among ready tasks.
 struct SchedulePolicy {
-  /// Ready tasks of a higher level go first; among tasks of one level the order is chosen for
-  /// locality.
+  /// The number of priority levels. Ready tasks of a higher level go first; within a level the
+  /// order is chosen for locality.
   int levels = 4;
   /// A lane takes the oldest of its own tasks rather than the newest.
   bool oldestFirst = false;

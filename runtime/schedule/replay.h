@@ -8,14 +8,13 @@ namespace ptl::rt {
 
 /// Executes a finished graph on threads, any number of times, each time with other arguments.
 /// Nothing is allocated or reset between runs: a counter that has released its task is back at its
-/// start.
+/// initial value.
 class Replay {
 public:
-  /// The graph must outlive this. `threads` is at most the pool's.
+  /// The graph must outlive this object. `threads` is at most the pool's.
   Replay(const TaskGraph &graph, int threads, const SchedulePolicy &policy = {});
 
-  /// Runs every task once. While `*stop` is not 0 tasks complete without running. One call at a
-  /// time.
+  /// Runs every task once. While `*stop` is not 0, tasks complete without being run. Not reentrant.
   void run(ThreadPool &pool, void *arguments, const std::atomic<int32_t> *stop = nullptr);
 
 private:
@@ -26,7 +25,7 @@ private:
     int64_t points;
     uint32_t firstSuccessor;
     int32_t predecessors;
-    uint32_t wide; ///< number of its progress, or `narrow`
+    uint32_t wide; ///< index of its progress, or `narrow`
     TaskKind kind;
     uint8_t level;
   };
@@ -47,7 +46,7 @@ private:
   void runLane(LaneId lane);
 
   const TaskGraph &graph_;
-  std::vector<Node> nodes_; ///< and one behind the last
+  std::vector<Node> nodes_; ///< with a sentinel at the end
   std::unique_ptr<std::atomic<int32_t>[]> waiting_;
   std::unique_ptr<WideState[]> wide_;
   std::vector<LaneCount> lanes_;

@@ -8,9 +8,9 @@
 
 namespace ptl::rt {
 
-/// A work-stealing queue of one lane (Chase and Lev): the owner pushes and takes at one end, others
-/// steal the oldest at the other. `alone` says that there are no others, which saves the ordering
-/// between them.
+/// A work-stealing queue of one lane (Chase and Lev, "Dynamic circular work-stealing deque"): the
+/// owner pushes and pops at one end, others steal the oldest task at the other. `alone` says that
+/// there are no thieves, which saves memory fences.
 class TaskDeque {
 public:
   TaskDeque() = default;
@@ -55,7 +55,8 @@ public:
     return task;
   }
 
-  /// Takes the oldest task, or `kNoTask`, also if another thread was faster. Any thread may call it.
+  /// Takes the oldest task; `kNoTask` if there is none, or if another thread was faster. Any thread
+  /// may call it.
   TaskId steal() {
     int64_t top = top_.load(std::memory_order_seq_cst);
     if (top >= bottom_.load(std::memory_order_seq_cst))
@@ -89,7 +90,8 @@ private:
   alignas(64) std::atomic<int64_t> top_{0};
   alignas(64) std::atomic<int64_t> bottom_{0};
   std::atomic<Cells *> cells_{nullptr};
-  std::vector<std::unique_ptr<Cells>> all_; ///< outgrown ones too: a thief may still read them
+  /// also outgrown ones, because a thief may still read them
+  std::vector<std::unique_ptr<Cells>> all_;
   bool alone_ = false;
 };
 

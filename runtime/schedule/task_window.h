@@ -11,7 +11,7 @@
 
 namespace ptl::rt {
 
-/// Memory for a copy of a closure, aligned for any vector; kept between tasks.
+/// A buffer for a copy of a closure, aligned for any vector; reused between tasks.
 class ClosureBuffer {
 public:
   static constexpr std::align_val_t alignment{64};
@@ -20,7 +20,7 @@ public:
   ~ClosureBuffer() { ::operator delete(data_, alignment); }
 
   char *data() const { return data_; }
-  /// Room for so many bytes, whose contents are not kept.
+  /// Makes room for this many bytes; the contents are lost.
   char *resize(size_t bytes) {
     if (bytes > capacity_) {
       ::operator delete(data_, alignment);
@@ -35,20 +35,20 @@ private:
   size_t capacity_ = 0;
 };
 
-/// How much of a graph that is built while it runs exists at once.
+/// Limits on the part of a growing graph that exists at once.
 struct WindowLimits {
   uint32_t tasks = 1024;
   uint32_t edges = 16384;
-  /// With one thread a task runs when it is submitted. With several threads a task that waits for
-  /// nothing runs when it is submitted if tasks of its body have been found to take no longer than
-  /// handing them over. With this set no task runs when it is submitted.
+  /// With one thread a task runs when it is submitted. With several threads, a task without
+  /// unfinished predecessors runs when it is submitted if tasks of its body are known to take no
+  /// longer than passing them on. With this set no task runs when it is submitted.
   bool deferAlways = false;
 };
 
-/// A graph that is built while it runs: a program submits tasks in its order, and each runs as soon
-/// as its predecessors are complete. The limits bound the memory: a program that submits beyond
-/// them runs tasks until there is room. That ends, because no submitted task waits for one that is
-/// not submitted yet, so all tasks in the window can run to their end.
+/// A graph that is built while it runs: a program submits tasks in order, and each runs as soon as
+/// its predecessors are complete. The limits bound the memory: a program that exceeds them runs
+/// tasks until there is room. That terminates, because no submitted task waits for one that has not
+/// been submitted, so all tasks in the window can run to completion.
 class TaskWindow {
 public:
   explicit TaskWindow(int threads, const WindowLimits &limits = {},
@@ -57,16 +57,17 @@ public:
   TaskWindow(const TaskWindow &) = delete;
   TaskWindow &operator=(const TaskWindow &) = delete;
 
-  /// Calls `program` in this thread, with the pool's other threads as lanes, and returns when all
-  /// that it submitted is complete. `arguments` go to the bodies. Only the program calls the
-  /// functions below.
+  /// Calls `program` on this thread, with the pool's other threads as lanes, and returns when all
+  /// submitted tasks are complete. `arguments` are passed to the bodies. Only the program may call
+  /// the functions below.
   void run(ThreadPool &pool, void (*program)(void *), void *argument, void *arguments = nullptr);
 
   StorageId addStorage(size_t rank) { return history_.addStorage(rank); }
-  /// Says that no later task names the storage; its number may be reused.
+  /// Declares that no later task names the storage; its number may be reused.
   void forgetStorage(StorageId storage) { history_.forget(storage); }
 
-  /// Copies `closureBytes` of the spec's closure. Gives the task's number, from 1.
+  /// Submits a task with a copy of `closureBytes` of the spec's closure. Returns the task's number,
+  /// from 1.
   uint64_t submit(const TaskSpec &spec, size_t closureBytes, std::span<const Access> accesses) {
     auto copy = [&](char *to) {
       if (closureBytes != 0)
@@ -74,7 +75,7 @@ public:
     };
     return submit(spec, closureBytes, copy, accesses);
   }
-  /// The same; `fill(char *)` writes the closure where the task has it.
+  /// The same; `fill(char *)` writes the closure in place.
   template <class Fill>
   uint64_t submit(const TaskSpec &spec, size_t closureBytes, Fill fill,
                   std::span<const Access> accesses) {
@@ -82,16 +83,16 @@ public:
     return submitBegun(spec, accesses);
   }
 
-  /// Submits a task whose predecessors are known; they may be complete. Later tasks do not see what
-  /// it accesses, unless it is remembered.
+  /// Submits a task with known predecessors, which may be complete. Later tasks are not ordered
+  /// after its accesses, unless `remember` records them.
   template <class Fill>
   TaskRef submitAfter(const TaskSpec &spec, size_t closureBytes, Fill fill,
                       std::span<const TaskRef> predecessors) {
     fill(begin(closureBytes));
     return submitBegunAfter(spec, predecessors);
   }
-  /// Enters the accesses of a task that `submitAfter` was given. This has to happen in program
-  /// order, and before later tasks are given to `submit`.
+  /// Records the accesses of a task submitted by `submitAfter`. Must be called in program order,
+  /// and before later calls of `submit`.
   void remember(TaskRef task, std::span<const Access> accesses);
   bool isComplete(TaskRef task) const {
     return inOrder_ || slots_[task.slot].completed.load(std::memory_order_acquire) >= task.sequence;
@@ -109,10 +110,10 @@ public:
   }
 
   uint64_t submitted() const { return submitted_; }
-  /// Whether tasks run while they are submitted, so that there is never one to wait for.
+  /// Whether tasks run when they are submitted, so that there is never one to wait for.
   bool isInOrder() const { return inOrder_; }
 
-  /// Accesses, tasks and edges held at most so far.
+  /// The maximal numbers of accesses, tasks and edges held so far.
   size_t peakAccesses() const { return history_.peak(); }
   size_t peakTasks() const { return slotsUsed_; }
   size_t peakEdges() const { return edgesUsed_; }
@@ -173,7 +174,7 @@ private:
 
   WindowLimits limits_;
   bool inOrder_;
-  bool runsShort_; ///< where they are submitted
+  bool runsShort_; ///< short tasks run where they are submitted
   BodyTimes times_;
   std::unique_ptr<Slot[]> slots_;
   std::unique_ptr<Edge[]> edges_;

@@ -21,10 +21,10 @@ struct Dispatch {
   std::vector<LaneId> lanes;
 };
 
-/// The scheduler with lanes that exist in virtual time. The caller asks for dispatches, lets time
-/// pass as its model says, and reports ends. The queues, the stealing and the priorities are those
-/// that threads use. A task that was begun is handed out to its last point before another one of
-/// its level. The same calls with the same seed give the same answers.
+/// The scheduler on lanes in virtual time. The caller requests dispatches, advances time by its own
+/// model, and reports ends. The queues, the stealing and the priorities are the same code that
+/// threads use. A task that was begun is handed out completely before another one of its level. The
+/// scheduler is deterministic for a given seed.
 class VirtualLanes {
 public:
   VirtualLanes(const TaskGraph &graph, const Topology &topology, const SchedulePolicy &policy = {});
@@ -32,12 +32,12 @@ public:
   explicit VirtualLanes(const Topology &topology, const SchedulePolicy &policy = {});
   ~VirtualLanes();
 
-  /// Adds a task that waits for nothing any more. Where the policy is oldest first it comes behind
-  /// the ready tasks of its level.
+  /// Adds a task without unfinished predecessors. If the policy is oldest first, it is queued
+  /// behind the ready tasks of its level.
   TaskId add(TaskKind kind, int64_t points, int64_t grain, int level = 0);
 
-  /// The next piece for lanes that are idle now; nothing when there is none for any idle lane. Call
-  /// it until it returns nothing, at the start and after each `finish`.
+  /// The next dispatch for lanes that are idle now; nothing if there is none for any idle lane. To
+  /// be called until it returns nothing, at the start and after each `finish`.
   std::optional<Dispatch> next();
   /// Makes the lanes of the dispatch idle again, and returns the tasks that became ready; the span
   /// is valid until the next call.
@@ -52,8 +52,8 @@ private:
   std::unique_ptr<State> state_;
 };
 
-/// The costs of a chip's own scheduler. Its threads take turns: each dispatch and each completion
-/// occupies one of them.
+/// The costs of a chip's own scheduler: each dispatch and each completion occupies one of its
+/// threads.
 struct DispatchCosts {
   int schedulers = 1;
   VirtualTime dispatch = 0; ///< of a scheduler, per piece
@@ -64,8 +64,8 @@ struct DispatchCosts {
 /// One piece as it ran.
 struct LaneEvent {
   Dispatch dispatch;
-  VirtualTime ready = 0;      ///< when the last task that it waited for was complete
-  VirtualTime dispatched = 0; ///< when a scheduler began to hand it out
+  VirtualTime ready = 0;      ///< when its last predecessor completed
+  VirtualTime dispatched = 0; ///< when a scheduler started to dispatch it
   VirtualTime begin = 0, end = 0;
 };
 
@@ -74,7 +74,7 @@ struct LaneTrace {
   VirtualTime makespan = 0;
 };
 
-/// Returns how long a piece takes; it is asked when the piece is handed out.
+/// The duration of a dispatch; called when it is handed out.
 using PieceTime = std::function<VirtualTime(const Dispatch &, VirtualTime begin)>;
 
 /// Runs the graph on virtual lanes, with times from `timeOf`.

@@ -27,7 +27,7 @@ enum class Binary : uint8_t {
   ExpDif,
 };
 
-/// NaN of either side wins.
+/// NaN if either operand is NaN.
 template <typename C> inline C larger(C a, C b) {
   return a > b || a != a ? a : b; // NOLINT(misc-redundant-expression): NaN is not equal to itself
 }
@@ -52,7 +52,7 @@ template <typename C> inline C remainder(C a, C b, bool signOfDivisor) {
   return rest;
 }
 
-/// Integers as unsigned numbers of their width or more, where wrapping is defined.
+/// Unsigned integers of the same or a larger width, for which wrapping is defined.
 template <typename C> using Wrapping = std::conditional_t<sizeof(C) == 8, uint64_t, uint32_t>;
 
 template <typename C> inline C applyInteger(Binary op, C a, C b) {
@@ -109,7 +109,7 @@ template <typename C> void applyFloat(Binary op, C *x, const C *y, int64_t n) {
   }
 }
 
-/// x = x op y. Operations on bits take integers only.
+/// x = x op y. Bit operations are for integers only.
 template <typename C> void apply(Binary op, C *x, const C *y, int64_t n) {
   switch (op) {
   case Binary::Max:

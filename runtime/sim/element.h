@@ -1,5 +1,5 @@
-// Elements in memory and the types they are computed in: floats in `float`, integers in their own
-// type, wrapping.
+// Elements in memory and the types in which they are computed: floats in `float`, integers in their
+// own type, with wrapping.
 #pragma once
 
 #include "runtime/sim/tile.h"
@@ -21,7 +21,7 @@ inline float halfToFloat(uint16_t bits) {
   return sign ? -value : value;
 }
 
-/// To nearest, ties to even.
+/// Rounds to nearest, ties to even.
 inline uint16_t floatToHalf(float value) {
   uint32_t bits = std::bit_cast<uint32_t>(value), sign = bits >> 16 & 0x8000,
            magnitude = bits & 0x7fffffff;
@@ -37,7 +37,7 @@ inline uint16_t floatToHalf(float value) {
 
 inline float bfloatToFloat(uint16_t bits) { return std::bit_cast<float>(uint32_t(bits) << 16); }
 
-/// To nearest, ties to even.
+/// Rounds to nearest, ties to even.
 inline uint16_t floatToBfloat(float value) {
   uint32_t bits = std::bit_cast<uint32_t>(value);
   if ((bits & 0x7fffffff) > 0x7f800000)
@@ -45,11 +45,11 @@ inline uint16_t floatToBfloat(float value) {
   return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-/// 8-bit floats, by the exact routines.
+/// 8-bit floats, converted by the exact routines of elem_convert.h.
 float smallToFloat(uint8_t bits, ElemKind kind);
 uint8_t floatToSmall(float value, ElemKind kind);
 
-/// How an element type is kept and computed.
+/// The storage and the arithmetic of an element type.
 template <typename T> struct PlainElem {
   using Storage = T;
   using Compute = T;
@@ -75,8 +75,8 @@ template <ElemKind kind> struct SmallElem {
   static uint8_t store(float value) { return floatToSmall(value, kind); }
 };
 
-/// Calls `f` with a value of the type that elements of `kind` are computed in. False for kinds that
-/// no chip computes with.
+/// Calls `f` with a value of the type in which elements of `kind` are computed. False for kinds
+/// that no chip computes with.
 template <typename F> bool visitCompute(ElemKind kind, F f) {
   switch (kind) {
   case ElemKind::F16:
@@ -115,7 +115,7 @@ template <typename F> bool visitCompute(ElemKind kind, F f) {
   }
 }
 
-/// Calls `f` with the way elements of `kind` are kept, among those that are computed in `C`.
+/// Calls `f` with the storage of elements of `kind`, one of those that are computed in `C`.
 template <typename C, typename F> void visitElem(ElemKind kind, F f) {
   if constexpr (std::is_same_v<C, float>) {
     switch (kind) {
@@ -137,7 +137,7 @@ template <typename C, typename F> void visitElem(ElemKind kind, F f) {
 
 // ---- rows ---------------------------------------------------------------------------------------
 
-/// `count` elements of a row, beginning at a column, in the type they are computed in.
+/// Loads `count` elements of a row, beginning at a column, in the type in which they are computed.
 template <typename C>
 void loadRow(const Plane &plane, int64_t row, int64_t col, int64_t count, C *out) {
   visitElem<C>(plane.elem, [&](auto elem) {
@@ -179,12 +179,12 @@ template <typename C> void storeOne(const Plane &plane, int64_t row, int64_t col
   storeRow(plane, row, col, 1, &value);
 }
 
-/// The bits of a row, for moves that change nothing. `out` has room for `count` elements.
+/// Loads the bits of a row, for moves without conversion. `out` has room for `count` elements.
 void loadBits(const Plane &plane, int64_t row, int64_t col, int64_t count, uint8_t *out);
 void storeBits(const Plane &plane, int64_t row, int64_t col, int64_t count, const uint8_t *in);
 
-/// What memory holds before anything is written: NaN in every float type, a large odd number in
-/// every integer type.
+/// The contents of uninitialised memory: NaN in every float type, a large odd number in every
+/// integer type.
 inline constexpr uint16_t kPoisonPattern = 0x7fff;
 /// Fills an even number of bytes.
 void poison(uint8_t *memory, int64_t bytes);

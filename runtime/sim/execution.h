@@ -1,4 +1,4 @@
-// Executes one instruction: its operands are memory that has been checked.
+// Executes one instruction on operands whose memory has been checked.
 #pragma once
 
 #include "runtime/sim/chip.h"
@@ -13,7 +13,7 @@ namespace ptl::rt::sim {
 
 /// The on-chip memories of one core.
 struct CoreMemory {
-  /// One memory, all poison at first.
+  /// One memory, initially filled with poison.
   class PlaceBytes {
   public:
     void allocate(int64_t size) {
@@ -33,15 +33,15 @@ struct CoreMemory {
 
 class Execution {
 public:
-  /// `own` is the core that executes, `cores` all of the group.
+  /// `own` is the memory of the executing core, `cores` that of all cores of the group.
   Execution(const Issued &issued, const Chip &chip, CoreMemory &own,
             std::span<CoreMemory *const> cores, std::span<const GlobalArray> arrays)
       : issued_(issued), chip_(chip), own_(own), cores_(cores), arrays_(arrays) {}
 
-  /// Checks that every tile and view lies where it may, and finds its memory. Scratch tiles are
+  /// Checks that every tile and view lies inside its memory, and resolves it. Scratch tiles are
   /// filled with poison.
   bool prepare();
-  /// Executes an instruction for which `prepare` returned true.
+  /// Executes an instruction. Precondition: `prepare` has returned true.
   bool execute();
 
   InstructionId id() const { return issued_.step->instruction; }
@@ -58,7 +58,7 @@ public:
     return arrays_[static_cast<size_t>(view.array)];
   }
 
-  /// Memory of a tile or a view outside the operands; null after an error.
+  /// Resolves the memory of a tile or a view that is not an operand; false after an error.
   bool planeOf(const Tile &tile, Plane &plane);
   bool planeOf(const View &view, Plane &plane);
 
@@ -76,7 +76,7 @@ private:
   std::string fault_;
 };
 
-/// Whether `execute` knows the instruction.
+/// Whether `execute` supports the instruction.
 bool isSimulated(InstructionId id);
 
 // One function per group of instructions; each returns false after an error.
@@ -103,8 +103,8 @@ bool executeGlobalGather(Execution &);
 bool executeFill(Execution &);
 bool executeNothing(Execution &);
 
-/// Copies the valid part of `to` from the same part of `from`, which begins at a row and a column;
-/// converts if the elements differ (to nearest, ties to even; integers saturate).
+/// Copies to the valid part of `to` from the same extents of `from`, which begin at a row and a
+/// column. If the element types differ, converts to nearest, ties to even; integers saturate.
 bool copyPlane(Execution &, const Plane &from, int64_t row, int64_t col, const Plane &to);
 
 /// The extents of a matrix in messages: `8x16`.

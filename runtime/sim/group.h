@@ -1,4 +1,4 @@
-// A core group that runs one block of a launch, and the choice of which pipe goes next.
+// A core group that executes one block of a launch, and the choice of the pipe that runs next.
 #pragma once
 
 #include "runtime/sim/core.h"
@@ -20,7 +20,7 @@ struct LaunchState {
   uint64_t steps = 0;
   std::map<const Function *, LoopShapes> shapes = {};
 
-  /// Null where no round is left out.
+  /// The shapes of a function's loops; null if no iterations are skipped.
   const LoopShapes *shapesOf(const Function &function) {
     if (!options.sample && !options.glance && !options.paces)
       return nullptr;
@@ -28,10 +28,10 @@ struct LaunchState {
   }
 };
 
-/// What happens to a slot of a queue, or that an event between cores is signalled.
+/// What happened to a slot of a queue, or that a cross-core event was signalled.
 enum class QueueSignal : uint8_t { Pushed, Popped, Freed, Signalled };
 
-/// Describes what is wrong with the arguments of a launch; empty if nothing is.
+/// Validates the arguments of a launch. Returns an error message; empty if they are valid.
 std::string checkArguments(const LaunchState &launch);
 
 class Group {
@@ -52,7 +52,7 @@ public:
   };
   /// Collects all pipes that could take a step now.
   void collect(std::vector<Choice> &choices);
-  /// Whether all cores are done; then it checks the conditions that hold at the end.
+  /// Whether all cores have ended; if so, checks the conditions that must hold at the end.
   bool isFinished() const;
   bool finish();
   std::string describeWaits() const;
@@ -62,11 +62,11 @@ public:
   std::vector<std::unique_ptr<Core>> &cores() { return cores_; }
   std::span<CoreMemory *const> memories() const { return memories_; }
   std::vector<QueueState> &queues() { return queues_; }
-  /// How often a core has signalled an event, counting the signals that have been delivered.
+  /// How often a core has signalled an event, counting only delivered signals.
   int64_t signalled(int32_t core, int32_t event) const {
     return signalled_[static_cast<size_t>(core)][static_cast<size_t>(event)];
   }
-  /// Number of the first vector core among the cores, and how many there are.
+  /// The number of the first vector core among the cores, and the number of vector cores.
   int32_t firstVector() const { return launch_.kernel.cube ? 1 : 0; }
   int32_t numVector() const { return numVector_; }
   bool fail(std::string message);

@@ -1,4 +1,4 @@
-// Holds back what an instruction has written until others may see it.
+// Holds back the writes of an instruction until others may see them.
 #pragma once
 
 #include "runtime/sim/element.h"
@@ -9,14 +9,15 @@ namespace ptl::rt::sim {
 
 class HeldWrites {
 public:
-  /// Called before the instruction with memory that it may write. With `whole`, all of the valid
-  /// part counts as written, otherwise only bytes that change.
+  /// To be called before the instruction, for each memory that it may write. With `whole`, the
+  /// whole valid part counts as written, otherwise only bytes that change.
   void watch(const Plane &plane, bool whole);
-  /// Called after the instruction: takes what it wrote and restores what was there.
+  /// To be called after the instruction: saves the written bytes and restores the previous
+  /// contents.
   void take();
-  /// Writes the bytes for good.
+  /// Makes the writes permanent.
   void commit() const;
-  /// After `commit`: restores what was there before, except where something else has been written
+  /// After `commit`: restores the previous contents, except where something else has been written
   /// since. `reveal` undoes the last `hide`.
   void hide();
   void reveal() const;
@@ -24,15 +25,15 @@ public:
 private:
   struct Piece {
     uint8_t *memory;
-    size_t size, at; ///< `at` in `bytes_`, of written ones in the buffers below
+    size_t size, at; ///< `at`: index of the written bytes in `bytes_` or the buffers below
   };
   void watchPiece(uint8_t *memory, size_t size);
   void addWhole(uint8_t *memory, size_t size, size_t at);
   void addChanged(const Piece &piece, const uint8_t *fresh);
 
-  std::vector<Piece> watched_; ///< with the old bytes in `bytes_`
+  std::vector<Piece> watched_; ///< with the previous contents in `bytes_`
   std::vector<uint8_t> bytes_;
-  std::vector<Piece> whole_; ///< written whatever the values
+  std::vector<Piece> whole_; ///< memory that counts as written independently of its values
   std::vector<Piece> written_;
   std::vector<uint8_t> fresh_, old_, hidden_;
 };

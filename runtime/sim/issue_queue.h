@@ -1,5 +1,5 @@
-// Operations that wait for a pipe, in order: a ring that keeps its storage, since operations are
-// large and come and go by the million.
+// Operations that wait for a pipe, in order: a ring buffer that keeps its storage, since operations
+// are large and there are millions of them.
 #pragma once
 
 #include "runtime/sim/issued.h"
@@ -17,7 +17,7 @@ public:
   Issued &front() { return (*this)[0]; }
   const Issued &front() const { return (*this)[0]; }
 
-  /// One more at the end, to be filled in: it holds what some operation before it held.
+  /// Appends an operation, to be filled in: its members are left over from an earlier operation.
   Issued &append() {
     if (size_ == ring_.size())
       grow();
@@ -32,8 +32,8 @@ public:
   }
 
 private:
-  /// Asks for what is needed soon of an operation: itself, and two or three operands. The rings of
-  /// all pipes of all cores do not fit in a cache.
+  /// Prefetches the parts of an operation that are needed soon: itself, and two or three operands.
+  /// The rings of all pipes of all cores together do not fit in a cache.
   static void fetch(const Issued &issued) {
     constexpr size_t line = 64, most = 7;
     for (size_t i = 0; i < most; ++i)
@@ -47,7 +47,7 @@ private:
     first_ = 0;
   }
 
-  std::vector<Issued> ring_; ///< as many as a power of two
+  std::vector<Issued> ring_; ///< its size is a power of two
   size_t first_ = 0, size_ = 0;
 };
 

@@ -15,20 +15,22 @@ using Operand = std::variant<Scalar, Tile, View>;
 inline constexpr size_t kMaxOperands = 7;
 
 struct Issued {
-  // What every look at the head of a pipe reads comes first, in one line of the cache.
+  // The members that every inspection of a pipe's head reads come first, in one cache line.
   const Function *function = nullptr;
   const Step *step = nullptr;
-  double time = 0; ///< when it was issued, and a note, for drivers that keep time
+  double time = 0; ///< the time of issue, and a note, for drivers that keep time
   uint32_t note = 0;
-  Flag flag;             ///< with the id computed
+  Flag flag;             ///< with its computed id
   int64_t ordinal = 0;   ///< of pushes, pops, frees: counted per queue and core; of instructions,
                          ///< where rounds are left out: the round of the outermost loop
   uint64_t sequence = 0; ///< order of issue on its core
-  double times = 1;      ///< of a glance: that it would run in a round of the outermost loop
+  /// of a glance: how often it would run in an iteration of the outermost loop
+  double times = 1;
   std::array<Operand, kMaxOperands> operands; ///< beyond those of the step, of any operation before
-  SampleAction mark;                          ///< of a beginning of a round, and the end of a loop
+  /// for the beginning of an iteration, and the end of a loop
+  SampleAction mark;
 
-  /// The values of the step's operands; none of an event and of a mark.
+  /// The values of the step's operands; none for events and marks.
   std::span<const Operand> values() const {
     return std::span(operands).first(std::min(step->operands.size(), kMaxOperands));
   }
@@ -37,8 +39,8 @@ struct Issued {
   }
 };
 
-/// Describes an executed operation to traces and timing models. Its pointers are valid during the
-/// call.
+/// Describes an executed operation to traces and timing models. Its pointers are valid only during
+/// the call.
 struct TraceEvent {
   int64_t block = 0;
   int32_t core = 0; ///< of the group; the cube core is first if there is one

@@ -1,5 +1,5 @@
-// Predicts, without running a round of a loop, which branches the round takes: rounds that take
-// different branches are not alike.
+// Predicts, without running an iteration of a loop, which branches the iteration takes: iterations
+// that take different branches are not alike.
 #pragma once
 
 #include "runtime/sim/program.h"
@@ -10,24 +10,24 @@
 
 namespace ptl::rt::sim {
 
-/// The branches of a loop's body, the trip counts of the loops in it, and the arithmetic that these
+/// The branches of a loop's body, the trip counts of inner loops, and the arithmetic that these
 /// depend on.
 class LoopControl {
 public:
-  /// `head` is the step that the loop begins with.
+  /// `head` is the first step of the loop.
   LoopControl(const Function &function, size_t head);
 
-  /// Whether any branch or trip count depends on the number of the round.
+  /// Whether any branch or trip count depends on the number of the iteration.
   bool varies() const { return varies_; }
-  /// A hash that is equal for rounds that take the same branches. `scalars` are the values at the
-  /// beginning of a round, except that `position` replaces the loop's own. Loops in the body are
-  /// evaluated for one round.
+  /// A hash that is equal for iterations that take the same branches. `scalars` are the values at
+  /// the beginning of an iteration, except that `position` replaces the loop's own. Inner loops are
+  /// evaluated for one iteration.
   uint64_t at(std::span<const Scalar> scalars, int64_t position) const;
 
 private:
   const Function *function_;
   size_t head_;
-  std::vector<int32_t> steps_; ///< that matter, in order
+  std::vector<int32_t> steps_; ///< relevant steps, in order
   bool varies_ = false;
 };
 

@@ -5,9 +5,9 @@
 
 namespace ptl::rt::sim {
 
-/// Windows of more periods than this are not tried.
+/// The longest window that is tried, in periods.
 static constexpr int64_t kMostPeriods = 8;
-/// Pipes that go at the same pace differ by less.
+/// Pipes whose paces differ by less than this have the same pace.
 static constexpr double kAlike = 0.02;
 
 int64_t LoopRun::lastPassed() const {
@@ -21,7 +21,8 @@ int64_t LoopRun::lastPassed() const {
 
 namespace {
 
-/// The passages of a loop by all pipes of all its cores, looked at back from one round.
+/// The times at which all pipes of all cores passed the rounds of a loop, counted back from the
+/// last round.
 class Passages {
 public:
   explicit Passages(std::span<const LoopRun *const> runs) {
@@ -46,7 +47,7 @@ private:
   double timeOf(const Pipe &pipe, int64_t round) const {
     return pipe[static_cast<size_t>(round)].time;
   }
-  /// Whether the pipe was ever late in the last rounds.
+  /// Whether the pipe was late in any of the last rounds.
   bool isLate(const Pipe &pipe, int64_t rounds) const {
     for (int64_t i = 0; i < rounds; ++i)
       if (pipe[static_cast<size_t>(last_ - i)].isLate)
@@ -59,8 +60,9 @@ private:
   int64_t first_ = 0, last_ = -1;
 };
 
-/// Pipes that only follow the scalar unit say nothing, as long as another one does not: it is ahead
-/// of those that are late by as much as their queues hold.
+/// The pipes that determine the pace: those that are late, or all if none is. The scalar unit is
+/// ahead of late pipes by as much as their queues hold, so pipes that only follow it say nothing
+/// about the pace.
 std::vector<const Passages::Pipe *> Passages::deciding(int64_t rounds) const {
   std::vector<const Pipe *> late;
   for (const Pipe *pipe : pipes_)
@@ -86,7 +88,7 @@ std::optional<Pace> Passages::paceOf(int64_t window, int64_t windows,
     longest = std::max(longest, each);
     shortest = std::min(shortest, each);
   }
-  // If pipes go at different paces, the loop has not settled yet, and more rounds are waited for.
+  // If pipes have different paces, the loop has not settled yet, and more rounds are needed.
   bool isAlike = shortest >= (1 - kAlike) * longest;
   if (longest <= 0 || (!isAlike && count() - rounds < question.settling))
     return std::nullopt;
@@ -95,7 +97,7 @@ std::optional<Pace> Passages::paceOf(int64_t window, int64_t windows,
     double before = longest * static_cast<double>(last_ - round) / static_cast<double>(window);
     return std::all_of(pipes.begin(), pipes.end(), [&](const Pipe *pipe) {
       double off = timeOf(*pipe, last_) - timeOf(*pipe, round) - before;
-      // A quarter of a round is less than what one round more or less would make.
+      // One round more or less would make a difference of a whole round, which a quarter excludes.
       return std::abs(off) < 0.25 * longest / static_cast<double>(window);
     });
   };

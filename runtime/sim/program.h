@@ -1,6 +1,6 @@
-// A kernel of the block level as plain values: what `load` makes of a module and what cores
-// execute. Control flow is jumps in a list of steps; values live in numbered registers of three
-// kinds: scalars, tiles, views (pointers are views of rank 0).
+// A kernel of the block level as plain values: `load` makes it from a module, and cores execute it.
+// Control flow is jumps in a list of steps; values are in numbered registers of three kinds:
+// scalars, tiles, views (pointers are views of rank 0).
 #pragma once
 
 #include "frontend/base/span.h"
@@ -20,15 +20,15 @@ namespace ptl::rt::sim {
 struct Scalar {
   int64_t i = 0;
   double f = 0;
-  bool isKnown = true; ///< else it comes from data, which is not there where only times are wanted
+  bool isKnown = true; ///< false: depends on data, in a run that only computes times
 
-  /// `array`: the number of the array that it is an element of, from 1; 0: it is computed.
+  /// `array`: one plus the number of the array that it is an element of; 0: it was computed.
   static Scalar unknown(int64_t array) { return {array, 0, false}; }
   static Scalar integer(int64_t value) { return {value, 0}; }
   static Scalar real(double value) { return {0, value}; }
 };
 
-/// Width and kind of a scalar. `index` is an integer of 64 bits.
+/// The width and kind of a scalar. `index` is an integer of 64 bits.
 struct ScalarType {
   ElemKind kind = ElemKind::I64;
   bool isFloat() const { return ptl::isFloat(kind); }
@@ -58,7 +58,7 @@ enum class Rounding : uint8_t { None, Rint, Round, Floor, Ceil, Trunc, Odd, Cast
 enum class Compare : uint8_t { Eq, Ne, Lt, Le, Gt, Ge };
 enum class AccToVec : uint8_t { Vec0, Vec1, SplitRows, SplitCols };
 
-/// The attributes of an instruction that change what it does.
+/// The attributes of an instruction that change its effect.
 struct Modifiers {
   Compare compare = Compare::Eq;
   Rounding rounding = Rounding::CastRint;
@@ -69,7 +69,7 @@ struct Modifiers {
        asymmetric = false;
 };
 
-/// One entry of a function. Traces identify an instruction by its step.
+/// One step of a function. Traces identify an instruction by its step.
 struct Step {
   StepKind kind = StepKind::Return;
   ArithOp op{};
@@ -85,18 +85,17 @@ struct Step {
   uint8_t numOuts = 0;
   uint16_t scratch = 0; ///< bit i: input i is scratch
   bool validRowGiven = false,
-       validColGiven = false; ///< the last operands are the valid rows, columns
+       validColGiven = false; ///< the last operands are the valid rows or columns
   int32_t target = -1;        ///< of jumps
   int32_t queue = -1;
-  int32_t number = 0;    ///< of pushes: among the places that push to the queue
-  uint8_t split = 0;     ///< of queues: 0 whole, 1 rows, 2 columns dealt to the vector cores
+  int32_t number = 0;    ///< of pushes: number among the places that push to the queue
+  uint8_t split = 0;     ///< of queues: 0 whole, 1 rows, 2 columns split between the vector cores
   int64_t slotCount = 0; ///< of `GetSlot`
   Scalar constant;
   Tile tile; ///< the type of the result
   View view;
   int32_t location = 0;
-  int32_t why =
-      -1; ///< of synchronisation: the reason that it was derived for, in `Function::reasons`
+  int32_t why = -1; ///< of synchronisation: index of the reason in `Function::reasons`
   std::vector<ScalarType> operandTypes; ///< of instructions: of their scalars, others unused
 
   size_t numIns() const { return operands.size() - numOuts; }
@@ -108,15 +107,15 @@ std::string_view nameOf(const Step &step);
 struct SourceLocation {
   std::string file;
   int32_t line = 0, column = 0;
-  std::string name; ///< of the value that is made, if it has one
-  /// Ranges of the source, where the module has them: the innermost first, then the calls that it
-  /// was built for.
+  std::string name; ///< of the value that is created, if it has one
+  /// Source ranges, if the module has them: the innermost first, then the calls into which it was
+  /// inlined.
   std::vector<Span> spans = {};
 };
 /// `k.ptl:3:7`, or empty.
 std::string toString(const SourceLocation &location);
 
-/// A check in the program; in `message`, `{0}` … stand for values.
+/// A check in the program; `{0}` … in `message` stand for values.
 struct Check {
   std::string status, message;
 };
@@ -127,19 +126,18 @@ struct Function {
   std::vector<Step> steps;
   int32_t numScalars = 0, numTiles = 0, numViews = 0;
   std::vector<Register> arguments;
-  std::vector<SourceLocation> locations; ///< `Step::location` counts in it
-  std::vector<std::string> reasons;      ///< `Step::why` counts in it
+  std::vector<SourceLocation> locations; ///< indexed by `Step::location`
+  std::vector<std::string> reasons;      ///< indexed by `Step::why`
 };
 
 /// A queue of tiles between the cube core and the vector cores of a group.
 struct Queue {
   bool toVector = true; ///< else from the vector cores to the cube core
   bool throughGlobal = false;
-  int64_t slotBytes = 0; ///< of a whole tile
+  int64_t slotBytes = 0; ///< for a whole tile
   int64_t slots = 0, localSlots = 0;
   uint8_t split = 0;
-  /// The types of what is popped, in the order of the program: one for all, or one for each place
-  /// that pushes.
+  /// The types of popped tiles, in program order: one for all, or one for each place that pushes.
   std::vector<Tile> popped;
   int32_t pushes = 0; ///< places that push
 };

@@ -33,7 +33,7 @@ std::string checkArguments(const LaunchState &launch) {
 
 namespace {
 
-/// First those that go first.
+/// The pipes in the order in which a schedule prefers them.
 constexpr Pipe kProgramOrder[] = {Pipe::V,    Pipe::M,   Pipe::MTE1, Pipe::MTE2,
                                   Pipe::MTE3, Pipe::FIX, Pipe::S};
 constexpr Pipe kEagerOrder[] = {Pipe::S, Pipe::MTE2, Pipe::MTE1, Pipe::M,
@@ -43,8 +43,8 @@ constexpr Pipe kLazyOrder[] = {Pipe::S, Pipe::MTE3, Pipe::FIX, Pipe::V,
 
 using Choice = Group::Choice;
 
-/// Chooses among what could go on. For random schedules, either evenly or by ranks that change from
-/// time to time: what is starved for a while finds more faults than an even mix.
+/// Chooses one of the steps that can execute. A random schedule chooses either evenly or by ranks
+/// that change from time to time: starving a pipe for a while finds more faults than an even mix.
 class Chooser {
 public:
   Chooser(const Options &options, std::mt19937_64 &random) : options_(options), random_(random) {
@@ -128,8 +128,8 @@ private:
   bool end() {
     bool any = false;
     for (size_t i = 0; i < groups_.size();) {
-      // Groups that are done leave, which makes room for the next blocks; the others wait for
-      // something that never comes if none has left.
+      // Finished groups are removed, which makes room for the next blocks. If none is finished, the
+      // others wait for something that never comes.
       if (!groups_[i]->isFinished()) {
         ++i;
         continue;
@@ -175,13 +175,13 @@ Result runLaunches(std::span<const Launch> launches, const Chip &chip,
   std::vector<std::vector<uint8_t>> workspaces;
   for (GlobalArray &array : all)
     // Workspaces have no memory of the caller. They begin with a pattern, so that a kernel that
-    // reads what nobody wrote does not read zeros by luck.
+    // reads elements which nobody wrote does not happen to read zeros.
     if (!array.data && array.bytes) {
       workspaces.emplace_back(static_cast<size_t>(array.bytes));
       poison(workspaces.back().data(), array.bytes);
       array.data = workspaces.back().data();
     }
-  // Launches follow each other, since one may read what the one before wrote.
+  // Launches run one after the other, since one may read what an earlier one wrote.
   Result total;
   for (const Launch &launch : launches) {
     std::vector<GlobalArray> pointers;

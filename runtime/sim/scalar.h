@@ -1,4 +1,4 @@
-// The scalar unit's arithmetic: that of ir/ops/evaluate_arith.h on the simulator's scalars.
+// The scalar unit's arithmetic: that of ir/ops/evaluate_arith.h, on the simulator's scalars.
 #pragma once
 
 #include "runtime/sim/program.h"
@@ -7,11 +7,11 @@
 
 namespace ptl::rt::sim {
 
-/// The value of a `Compute` step. `values` are its operands. Says in `error` what has no value (a
-/// division by zero) and returns false.
+/// Evaluates a `Compute` step for its operands `values`. If there is no value (a division by zero),
+/// returns false, with the reason in `error`.
 bool evaluate(const Step &step, const Scalar *values, Scalar &result, std::string &error);
 
-/// An element in memory as a scalar, and back; rounds and wraps.
+/// Converts an element in memory to a scalar, and back; rounds and wraps.
 Scalar loadScalar(const uint8_t *memory, ElemKind kind);
 void storeScalar(uint8_t *memory, ElemKind kind, Scalar value);
 

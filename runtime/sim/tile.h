@@ -1,4 +1,5 @@
-// Tiles in on-chip memory and views of global memory as plain values, and where their elements lie.
+// Tiles in on-chip memory and views of global memory as plain values, and the positions of their
+// elements.
 #pragma once
 
 #include "frontend/base/elem_type.h"
@@ -21,14 +22,15 @@ inline constexpr std::string_view placeName(Place place) {
 
 enum class ElementOrder : uint8_t { None, RowMajor, ColMajor };
 
-/// The order of the elements of a tile: `box` is the order of the boxes, `inner` the order inside a
-/// box; without `inner` there are no boxes.
+/// The order of a tile's elements: `box` orders the boxes, `inner` the elements inside a box;
+/// without `inner` there are no boxes.
 struct Layout {
   ElementOrder box = ElementOrder::RowMajor;
   ElementOrder inner = ElementOrder::None;
   int32_t fractal = 512; ///< bytes of a box
   int32_t pad =
-      0; ///< beyond the valid part: 0 nothing, 1 zero, 2 the largest, 3 the smallest value
+      /// contents outside the valid part: 0 nothing, 1 zero, 2 the largest, 3 the smallest value
+      0;
 
   bool operator==(const Layout &) const = default;
 };
@@ -40,9 +42,9 @@ struct Tile {
   Layout layout;
   int32_t rows = 0, cols = 0;
   int32_t validRows = 0, validCols = 0;
-  int32_t bufferRows = 0, bufferCols = 0; ///< of the buffer that the layout counts in
-  int32_t row0 = 0, col0 = 0;             ///< of the window in the buffer
-  int32_t core = -1;   ///< whose memory: a core of the group; -1: of the core that executes
+  int32_t bufferRows = 0, bufferCols = 0; ///< of the buffer to which the layout applies
+  int32_t row0 = 0, col0 = 0;             ///< the window's first row and column in the buffer
+  int32_t core = -1;   ///< the core of the group whose memory it is; -1: the executing core
   int64_t address = 0; ///< of the buffer, in bytes
 
   /// Bytes of the whole buffer.
@@ -58,7 +60,8 @@ inline BoxShape boxShape(const Layout &layout, ElemKind elem) {
   return layout.inner == ElementOrder::ColMajor ? BoxShape{wide, 16} : BoxShape{16, wide};
 }
 
-/// Byte offset of element (row, col) of the buffer from its start, as the hardware lays it out.
+/// The byte offset of element (row, col) of the buffer from its start, in the layout of the
+/// hardware.
 int64_t elementOffset(const Layout &layout, ElemKind elem, int64_t bufferRows, int64_t bufferCols,
                       int64_t row, int64_t col);
 /// The same for an element of the window.
@@ -69,34 +72,34 @@ inline int64_t elementOffset(const Tile &tile, int64_t row, int64_t col) {
 
 enum class ViewLayout : uint8_t { Nd, Dn, Nz };
 
-/// A box of global memory, or with rank 0 a pointer. Strides count elements.
+/// A box of global memory or, with rank 0, a pointer. Strides count elements.
 struct View {
   static constexpr int maxRank = 5;
 
-  int32_t array = -1; ///< of the launch
+  int32_t array = -1; ///< number of the array in the launch
   ElemKind elem = ElemKind::F32;
   ViewLayout layout = ViewLayout::Nd;
   int8_t rank = 0;
   int64_t offset = 0; ///< bytes from the start of the array
-  /// The position depends on data that is not there; `offset` leaves that part out. This occurs
-  /// only in runs that compute times and no values.
+  /// The position depends on missing data; `offset` leaves that part out. This occurs only in runs
+  /// that compute times only.
   bool isSomewhere = false;
   int64_t shape[maxRank] = {};
   int64_t strides[maxRank] = {};
 
-  /// The view as a matrix: its last axis is a row, and all axes before it count rows. An `nz` view
-  /// of rank 5 has boxes: [1, columns / c0, rows / 16, 16, c0].
+  /// The view as a matrix: its last axis is the columns, and all axes before it count rows. An `nz`
+  /// view of rank 5 has boxes: [1, columns / c0, rows / 16, 16, c0].
   int64_t rows() const;
   int64_t cols() const;
   int64_t numElements() const { return rows() * cols(); }
   bool isBoxed() const { return layout == ViewLayout::Nz && rank == 5; }
-  /// Elements from `offset` to element (row, col).
+  /// The number of elements from `offset` to element (row, col).
   int64_t elementOffset(int64_t row, int64_t col) const;
-  /// Distance of neighbouring columns in elements.
+  /// The distance of neighbouring columns in elements.
   int64_t colStride() const { return rank ? strides[rank - 1] : 1; }
 };
 
-/// The elements of a tile or a view in memory that has been checked: the operands of instructions.
+/// The elements of a tile or a view in memory that has been checked: an operand of an instruction.
 /// `rows` and `cols` are the valid part.
 struct Plane {
   uint8_t *base = nullptr; ///< of the buffer or of the first element of the view
@@ -109,8 +112,8 @@ struct Plane {
     return base + (tile ? elementOffset(*tile, row, col)
                         : view->elementOffset(row, col) * elemBytes(elem));
   }
-  /// Calls `f(address, stride in elements, count)` for the pieces of a row, left to right, that
-  /// have one stride.
+  /// Calls `f(address, stride in elements, count)` for the pieces of a row with constant stride,
+  /// from left to right.
   template <typename F> void forRuns(int64_t row, int64_t col, int64_t count, F f) const {
     int64_t width = runWidth(), stride = runStride(),
             origin = tile && tile->layout.inner != ElementOrder::None ? tile->col0 : 0;

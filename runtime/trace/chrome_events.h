@@ -1,4 +1,4 @@
-// The trace format of Chrome, which Perfetto reads, event by event.
+// Writes the trace format of Chrome, which Perfetto reads, event by event.
 #pragma once
 
 #include <string>
@@ -6,12 +6,12 @@
 
 namespace ptl::rt::trace {
 
-/// A row of the picture.
+/// A row in the picture.
 struct Track {
   int process = 0, thread = 0;
 };
 
-/// All times in microseconds. `arguments` is the inside of a JSON object.
+/// All times are in microseconds. `arguments` is the inside of a JSON object.
 class ChromeEvents {
 public:
   void nameProcess(int process, std::string_view name, int order);

@@ -11,20 +11,20 @@
 
 namespace ptl::rt::trace {
 
-/// All times in microseconds.
+/// All times are in microseconds.
 struct LaneTask {
   std::string_view name;
   int64_t line = 0;
   double start = 0, end = 0;
-  double stall = 0; ///< of it, waiting for what lanes share; 0 is left out
+  double stall = 0; ///< part of it: waiting for shared resources; 0 is omitted
 };
 
-/// A stretch in which a lane had no task to run although it had some later.
+/// A period in which a lane had nothing to run although it had more tasks later.
 struct LaneGap {
   double start = 0, end = 0;
   std::string_view cause;
-  int64_t before = 0; ///< the line of the task that came late
-  /// What that task waited for, and where it ran; without a name: nothing that ran.
+  int64_t before = 0; ///< the line of the delayed task
+  /// What that task waited for, and where that ran; empty: nothing that ran.
   std::string_view waitsFor;
   std::string lane;
   int64_t line = 0;

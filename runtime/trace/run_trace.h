@@ -1,4 +1,4 @@
-// What a recorded run on this CPU says: lanes are threads.
+// The trace of a recorded run on this CPU: lanes are threads.
 #pragma once
 
 #include "runtime/recorder.h"

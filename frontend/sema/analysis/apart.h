@@ -1,12 +1,12 @@
-// Proofs that two accesses of different iterations touch no common element. Inside `sema/analysis`
-// only.
+// Proofs that two accesses of different iterations access disjoint elements. Only for use inside
+// `sema/analysis`.
 #pragma once
 
 #include "frontend/sema/analysis/quotients.h"
 
 namespace ptl {
 
-/// The proof that came nearest, to name what is missing.
+/// The proof that came closest to succeeding, to name what is missing.
 struct NearMiss {
   Verdict verdict;
   FactSet facts;
@@ -24,11 +24,11 @@ struct AxisPair {
   AxisSet earlier, later;
 };
 
-/// What two iterations are known to differ in, besides the facts.
+/// What is known about the differences between two iterations, besides the facts.
 struct IterationValues {
   const KnownValues &values;
   const Local *firstVar = nullptr; ///< of the `parallel`: locals behind it are an iteration's own
-  std::vector<ValuePair> rounds;   ///< numbers of the rounds that inner loops with steps are in
+  std::vector<ValuePair> rounds;   ///< iteration numbers of inner loops with steps
   std::vector<ValuePair> distinct; ///< values that definitely differ
 };
 
@@ -36,9 +36,9 @@ class ApartProof {
 public:
   ApartProof(DimContext &dims, const IterationValues &known) : dims_(dims), known_(known) {}
 
-  /// Whether the accesses are definitely disjoint on some axis. Where no axis is enough by itself, each
-  /// pair of rounds, of distinct values, and of their quotients and remainders splits the proof
-  /// into cases by the order of the two values: each case needs an axis of its own.
+  /// Whether the accesses are definitely disjoint on some axis. If no single axis suffices, each
+  /// pair of iteration numbers, of distinct values, and of their quotients and remainders splits
+  /// the proof into cases by the order of the two values; each case then needs an axis of its own.
   bool prove(const std::vector<AxisPair> &axes, const FactSet &facts) {
     return byCases(axes, facts, 0, maxQuotients);
   }

@@ -1,4 +1,4 @@
-// Facts about lengths from the conditions of a program, and proofs of conditions from facts.
+// Derives facts about lengths from the conditions of a program, and proves conditions from facts.
 #pragma once
 
 #include "frontend/dim/facts.h"
@@ -10,8 +10,8 @@ namespace ptl {
 struct Context;
 struct Expr;
 
-/// Adds what a condition says to the facts: comparisons of dimensions, joined by `and`. Others are
-/// ignored. `named`: dimensions of the condition by the names that the facts have for them.
+/// Adds a condition to the facts: comparisons of dimensions, joined by `and`; other parts are
+/// ignored. `named` maps dimensions of the condition to their names in the facts.
 void assumeCondition(
     FactSet &facts, const Expr *condition,
     const std::function<Dim(Dim)> &named = [](Dim dim) { return dim; });
@@ -19,9 +19,10 @@ void assumeCondition(Context &ctx, const Expr *condition);
 /// Adds to the facts that a condition is false.
 void assumeNot(Context &ctx, const Expr *condition);
 
-/// What the facts say of a condition over dimensions.
+/// Whether the facts prove or refute a condition over dimensions.
 Proof conditionProof(Context &ctx, const Expr *condition);
-/// A condition whose value is known when compiling: constants, tunables, `static` dimensions.
+/// Whether the value of a condition is known at compile time: constants, tunables, `static`
+/// dimensions.
 bool isStaticValue(Context &ctx, const Expr *expr);
 
 } // namespace ptl

@@ -1,21 +1,22 @@
-// Facts about data, `where all(idx < V), all(idx >= 0)`, as bounds of index arrays.
+// Facts about data, such as `where all(idx < V), all(idx >= 0)`, as bounds of the elements of index
+// arrays.
 #pragma once
 
 #include "frontend/sema/context.h"
 
 namespace ptl {
 
-/// Whether a `where` about data says that all elements of the parameter that an index reads are
-/// positions of an axis of that extent.
+/// Whether a `where` about data states that all elements of the parameter which an index expression
+/// reads are valid positions of an axis of that extent.
 bool elementsWithin(Context &ctx, const Expr *index, Dim extent);
-/// The same of all elements of an array.
+/// The same for all elements of an array.
 bool valuesWithin(Context &ctx, const Local *array, Dim extent);
-/// Dimensions that an element of a parameter, `len[b]`, is no less than (`below`), or no more than,
-/// by the requirements.
+/// Dimensions that are lower bounds (`below`) or upper bounds of an element of a parameter,
+/// `len[b]`, by the requirements.
 std::vector<Dim> elementBounds(Context &ctx, const Expr *element, bool below);
-/// A value before conversions that leave all values of its type as they are.
+/// The operand of conversions that preserve all values of its type.
 const Expr *withoutConversion(Context &ctx, const Expr *expr);
-/// The integer before conversions that keep different integers different.
+/// The integer operand of conversions that are injective.
 const Expr *withoutWidening(const Expr *expr);
 
 } // namespace ptl

@@ -1,4 +1,4 @@
-// From expressions to the elements that they name. Inside `sema/analysis` only.
+// The elements that expressions denote. Only for use inside `sema/analysis`.
 #pragma once
 
 #include "frontend/sema/analysis/region.h"
@@ -14,18 +14,19 @@ struct Elements {
   Span span; ///< as written
 };
 
-/// The elements that `x`, `x[…]`, `x[…][…]`, `s.field[…]` names; nothing for other expressions.
+/// The elements that `x`, `x[…]`, `x[…][…]`, `s.field[…]` denotes; nothing for other expressions.
 /// Elements of arrays in computed positions get symbols in `values`.
 std::optional<Elements> elementsOf(DimContext &dims, const Expr *expr, KnownValues &values);
-/// The array that a reshaping expression takes, which has the same values; else `array` itself.
+/// The operand of a reshaping expression, which has the same elements; otherwise `array` itself.
 const Expr *withAllAxes(const Expr *array);
-/// Whether an expression has every position of its one axis once (`argsort`), or no value twice.
+/// Whether the elements of an expression are a permutation of the positions of its one axis
+/// (`argsort`), or are distinct.
 bool isKnownPermutation(const Expr *value, const KnownValues &values);
 bool isKnownUnique(const Expr *value, const KnownValues &values);
-/// All of an array.
+/// The region of a whole array.
 Region wholeRegion(const Type *type);
 
-/// `0:h, :` in the spelling of an index.
+/// The region as the text of an index: `0:h, :`.
 std::string toString(DimContext &dims, const Region &region);
 std::string toString(DimContext &dims, const AxisSet &set);
 

@@ -1,24 +1,24 @@
-// What the walk over a body knows at one place, and what it has seen. Inside `sema/analysis` only.
+// The state of the walk over a body. Only for use inside `sema/analysis`.
 #pragma once
 
 #include "frontend/sema/analysis/independence.h"
 
 namespace ptl {
 
-/// What definitely has a value at one place of the program.
+/// The elements that are definitely initialised at one place of the program.
 struct FlowState {
   bool isReachable = true;
   std::vector<std::vector<Region>> written; ///< by number of the tracked local
 };
 
-/// Why a store does not count for the coverage of its target behind a statement.
+/// Why a store does not count towards the coverage of its target after a statement.
 struct Drop {
   Span span;
   std::string text;
-  bool isPath = false; ///< there is a path without the store, else it covers too little
+  bool isPath = false; ///< some path lacks the store; otherwise the store does not cover enough
 };
 
-/// An output without initial value or a `var` without value.
+/// An output without an initial value, or a `var` without a value.
 struct Tracked {
   const Local *local = nullptr;
   bool isOutput = false;
@@ -26,12 +26,12 @@ struct Tracked {
   std::vector<Drop> drops;
 };
 
-/// The states in which the jumps of a loop's body leave it.
+/// The states at the `break`s and `continue`s of a loop's body.
 struct Jumps {
   std::vector<FlowState> continues, breaks;
 };
 
-/// First uses of a local that `atomic` updates.
+/// The first uses of a local that `atomic` updates.
 struct AtomicUse {
   const AssignStmt *atomic = nullptr;
   std::optional<Span> other;
@@ -49,13 +49,13 @@ struct FlowContext {
   std::unique_ptr<ParallelFrame> frame; ///< of the enclosing `parallel`
   DataFacts data;
   std::unordered_map<const Local *, AtomicUse> atomics;
-  std::unordered_set<const Stmt *> unreachable; ///< reported
-  std::unordered_set<const Stmt *> checked;     ///< `parallel`s and scatters
-  int conditions = 0; ///< depth of arms and `while` bodies inside the `parallel`
-  int muted = 0;      ///< reads that are not covered count instead of being reported
+  std::unordered_set<const Stmt *> unreachable; ///< statements that have been reported
+  std::unordered_set<const Stmt *> checked;     ///< `parallel`s and scatters that have been checked
+  int conditions = 0; ///< nesting of branches and `while` bodies inside the `parallel`
+  int muted = 0;      ///< if positive, uncovered reads are counted instead of reported
   size_t failures = 0;
 
-  /// From here on the local has no value; its stores are noted.
+  /// Marks the local as uninitialised from here on; its stores are tracked.
   void track(const Local *local, bool isOutput);
   /// The entry of a local, and its number; null if it is not tracked.
   Tracked *trackedOf(const Local *local, size_t *number);

@@ -1,4 +1,5 @@
-// Loops: what one iteration definitely writes, and what all of them do. Inside `sema/analysis` only.
+// Loops: what one iteration definitely writes, and what all of them write. Only for use inside
+// `sema/analysis`.
 #pragma once
 
 #include "frontend/sema/analysis/flow_context.h"
@@ -7,7 +8,7 @@ namespace ptl {
 
 void walkFor(FlowContext &flow, const ForStmt &stmt);
 void walkWhile(FlowContext &flow, const WhileStmt &stmt);
-/// Walks the body as for any loop, and checks that iterations do not touch each other's elements.
+/// Walks the body as for any loop, and checks that iterations access disjoint elements.
 void walkParallel(FlowContext &flow, const ParallelStmt &stmt);
 
 } // namespace ptl

@@ -1,4 +1,4 @@
-// Statements in program order. Inside `sema/analysis` only.
+// Walks statements in program order. Only for use inside `sema/analysis`.
 #pragma once
 
 #include "frontend/sema/analysis/flow_context.h"
@@ -7,11 +7,13 @@ namespace ptl {
 
 /// Walks the statements of a block, if there is one, and its value.
 void walkBlock(FlowContext &flow, const Block *block);
-/// Walks both arms of a condition, each with what it knows there, and merges what they wrote.
+/// Walks both branches of a condition, each with the facts that hold there, and merges their
+/// states.
 void walkArms(FlowContext &flow, const Expr *condition, const Block *thenBlock,
               const Block *elseBlock);
-/// Merges the states at the ends of two paths: elements definitely have a value if they do on both.
-/// With a condition, a store on one path alone is noted as dropped, so that a report can name it.
+/// Merges the states at the ends of two paths: elements are definitely initialised if they are on
+/// both. With a condition, a store on only one path is recorded as dropped, so that a report can
+/// name it.
 FlowState mergeFlow(FlowContext &flow, const Expr *condition, FlowState a, const FactSet &aFacts,
                     FlowState b, const FactSet &bFacts);
 

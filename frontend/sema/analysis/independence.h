@@ -1,4 +1,5 @@
-// Whether the iterations of a `parallel` touch each other's elements. Inside `sema/analysis` only.
+// Checks that the iterations of a `parallel` access disjoint elements. Only for use inside
+// `sema/analysis`.
 #pragma once
 
 #include "frontend/sema/analysis/elements.h"
@@ -6,10 +7,10 @@
 
 namespace ptl {
 
-/// What `where` and `assert` say about the contents of arrays.
+/// Facts about the contents of arrays, from `where` and `assert`.
 struct DataFacts {
   KnownValues values;
-  std::unordered_set<const Local *> reported; ///< had a report: one cause, one error
+  std::unordered_set<const Local *> reported; ///< already reported: one cause, one error
 };
 
 /// One read or write of an output or `inout` by an iteration.
@@ -21,7 +22,7 @@ struct Access {
   FactSet facts;              ///< that hold there
 };
 
-/// A `parallel` with what its body was seen to do.
+/// A `parallel` with the recorded accesses of its body.
 struct ParallelFrame {
   const ParallelStmt *stmt = nullptr;
   std::vector<LoopDomain> heads;
@@ -30,7 +31,8 @@ struct ParallelFrame {
   std::vector<Access> accesses;
 };
 
-/// Reports iterations that write what others read or write, once per array that has no report yet.
+/// Reports iterations that write elements which other iterations read or write: once per array that
+/// has no report yet.
 void checkIndependence(Context &ctx, const ParallelFrame &frame, DataFacts &data);
 
 } // namespace ptl

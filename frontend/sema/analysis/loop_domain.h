@@ -1,11 +1,12 @@
-// What a loop runs over, and what all its iterations together touch. Inside `sema/analysis` only.
+// The domain of a loop, and the elements that all its iterations together access. Only for use
+// inside `sema/analysis`.
 #pragma once
 
 #include "frontend/sema/analysis/region.h"
 
 namespace ptl {
 
-/// The domain of one loop variable. Bounds that are no dimensions are symbols that only the
+/// The domain of one loop variable. Bounds that are not dimensions become symbols that only the
 /// analysis knows.
 struct LoopDomain {
   enum class Kind : uint8_t { Index, Tiles, List };
@@ -17,15 +18,15 @@ struct LoopDomain {
   SymbolId start, len, count;    ///< Tiles: of the range
   SymbolId end;                  ///< Tiles: stands for `start + len` while iterations are joined
   bool hasItems = false;         ///< List: it has elements
-  bool hasHiddenBounds = false;  ///< a bound is no dimension
+  bool hasHiddenBounds = false;  ///< a bound is not a dimension
   Span span;
 
-  /// The first symbol of the loop; those made after it stand for values of one iteration.
+  /// The first symbol of the loop; symbols created after it belong to one iteration.
   std::optional<SymbolId> firstSymbol() const;
   bool isOwn(SymbolId symbol) const;
   /// Adds the facts that hold for the loop variable in one iteration.
   void addFacts(FactSet &facts) const;
-  /// Whether the loop definitely runs at least once, by what holds before it.
+  /// Whether the facts before the loop prove that it runs at least once.
   bool surelyRuns(const FactSet &before) const;
 };
 
@@ -33,16 +34,16 @@ LoopDomain loopDomain(DimContext &dims, const LoopHead &head);
 
 bool mentions(Dim dim, const std::function<bool(SymbolId)> &which);
 
-/// Why the iterations of a loop together have no simple region.
+/// Why the union over all iterations of a loop is not a simple region.
 enum class Unjoined : uint8_t {
-  MayNotRun,  ///< the same elements each time, but the loop may have no iteration
+  MayNotRun,  ///< the same elements each time, but the loop may have no iterations
   TwoAxes,    ///< the variable moves along two axes
-  Gaps,       ///< neighbouring iterations do not adjoin
-  OtherValue, ///< the place depends on a value that is no dimension
+  Gaps,       ///< neighbouring iterations are not contiguous
+  OtherValue, ///< the place depends on a value that is not a dimension
 };
 
-/// The region that all iterations up to `before` (unknown: all) definitely touch together, when each
-/// definitely touches `region`. `facts` are those of one iteration.
+/// Computes the region that all iterations up to `before` (unknown: all iterations) definitely
+/// access together, if each definitely accesses `region`. `facts` are those of one iteration.
 struct Joiner {
   const FactSet &facts;
   const LoopDomain &domain;

@@ -1,5 +1,5 @@
-// Which elements of an array an access touches: one set of positions per axis. Inside
-// `sema/analysis` only.
+// The elements of an array that an access touches: one set of positions per axis. Only for use
+// inside `sema/analysis`.
 #pragma once
 
 #include "frontend/sema/context.h"
@@ -9,7 +9,7 @@
 
 namespace ptl {
 
-/// Positions on one axis.
+/// A set of positions on one axis.
 struct AxisSet {
   enum class Kind : uint8_t {
     Full,     ///< all
@@ -17,7 +17,7 @@ struct AxisSet {
     Lookup,   ///< the values of `local[index…]`, an array that does not change
     Value,    ///< the value of `local`, a scalar that does not change
     Each,     ///< every position below `stop` once, in some order
-    Unknown,  ///< some; of `start`, `start + step` … below `stop`, if these are there
+    Unknown,  ///< unknown positions, within `start`, `start + step` … below `stop` if these are set
   };
   Kind kind = Kind::Full;
   Dim start, stop, step;
@@ -29,9 +29,9 @@ struct AxisSet {
   bool isKnown() const { return kind != Kind::Unknown; }
 };
 
-/// One set per axis after the prefix; a prefix is always whole. A scalar has no axes. With a
-/// `slot`, the union of the regions that `axes` give as `slot` takes each value of `slots`:
-/// `y[t / N, t % N]` for several `t`.
+/// One set per axis after the prefix; a prefix is always covered completely. A scalar has no axes.
+/// With a `slot`, the region is the union of the regions of `axes` while `slot` takes each value of
+/// `slots`: `y[t / N, t % N]` for several `t`.
 struct Region {
   std::vector<AxisSet> axes;
   std::optional<SymbolId> slot = std::nullopt;
@@ -47,39 +47,40 @@ struct ElementSymbol {
   Dim index;
 };
 
-/// What is known of immutable locals and of the contents of arrays.
+/// What is known about immutable locals and the contents of arrays.
 struct KnownValues {
   std::unordered_map<const Local *, const Expr *> lets; ///< what they were bound to
   std::vector<ElementSymbol> elements;
-  std::unordered_map<const Local *, Dim> scalars; ///< integers that are no dimensions
-  /// Arrays with these properties by a `where`, an `assert`, or the operation that makes them
+  std::unordered_map<const Local *, Dim> scalars; ///< integers that are not dimensions
+  /// Arrays with these properties by a `where`, an `assert`, or the operation that creates them
   /// (`argsort`). Permutations are unique, too.
   std::unordered_set<const Local *> unique, sorted, permutations;
 
-  /// The element with this symbol; null if it is none.
+  /// The element with this symbol; null if the symbol is not an element's.
   const ElementSymbol *element(Dim symbol) const;
 };
 
-/// The set of all positions that may be accessed, where only the run decides which of them are.
+/// The set of all positions that may be accessed, if the actual ones are known only at run time.
 AxisSet widest(AxisSet set);
-/// How many positions from 0 a set definitely has, each of them once; unknown if it is no permutation.
+/// How many positions from 0 upward a set definitely has, each exactly once; unknown if it is not a
+/// permutation.
 Dim countOfEach(const KnownValues &values, const FactSet &facts, const AxisSet &set);
 
-/// Questions about regions of one array, answered by the facts at one place of the program.
+/// Predicates on regions of one array, decided by the facts at one place of the program.
 struct Regions {
   const FactSet &facts;
   const Type *type; ///< of the array
   const KnownValues &values;
 
-  /// Whether a set is certainly all of its axis.
+  /// Whether the facts prove that a set covers its whole axis.
   bool isFull(const AxisSet &set, size_t axis) const;
   bool isFull(const Region &region) const;
-  /// Whether every element of `inner` certainly is in `outer`.
+  /// Whether the facts prove that `outer` contains `inner`.
   bool contains(const Region &outer, const Region &inner) const;
   bool containsAny(const std::vector<Region> &outers, const Region &inner) const;
-  /// Whether the region certainly has no element.
+  /// Whether the facts prove that the region is empty.
   bool isEmpty(const Region &region) const;
-  /// Adds a region to a union and joins what adjoins, overlaps or interleaves.
+  /// Adds a region to a union, and merges regions that are contiguous, overlap or interleave.
   void add(std::vector<Region> &all, Region region) const;
 
 private:

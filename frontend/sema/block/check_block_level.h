@@ -1,19 +1,20 @@
-// The block level: declarations of buffers, events and pipes, and sections. Order, hazards and
-// capacity are for the prover.
+// The block level: declarations of buffers, events and pipes, and sections. Ordering, hazards and
+// capacity are left to the prover.
 #pragma once
 
 #include "frontend/sema/context.h"
 
 namespace ptl {
 
-/// `buffer`, `event`, `pipe`, `on aic { … }`
+/// Checks `buffer`, `event`, `pipe`, `on aic { … }`.
 Stmt *checkBlockLevelStmt(Context &ctx, NodeId node);
 
-/// The kind of core that executes this place of the program; empty if neither header nor section names one.
+/// The kind of core that executes this place of the program; empty if neither the header nor a
+/// section names one.
 std::string coreHere(Context &ctx);
-/// Reports an instruction that stands where another kind of core, or none, executes it.
+/// Reports an instruction if another kind of core, or none, executes this place.
 void requireCore(Context &ctx, Span span, std::string_view name, std::string_view core);
-/// The kind of core that has a place.
+/// The kind of core that owns a memory.
 std::string_view coreOfPlace(Place place);
 
 /// A number that is known at compile time, at least `least`; unknown after a report.

@@ -1,4 +1,5 @@
-// Operands of instructions: what each must be, where it must lie, and which extents are equal.
+// Operands of instructions: their kinds, the memories in which they must lie, and which extents
+// must be equal.
 #pragma once
 
 #include "frontend/sema/calls/check_call.h"
@@ -6,7 +7,7 @@
 
 namespace ptl {
 
-/// A call of an instruction, with its operands and attributes.
+/// Checks a call of an instruction, with its operands and attributes.
 Expr *checkInstruction(Context &ctx, NodeId node, const InstructionInfo &info,
                        const std::vector<CallArgument> &args);
 

@@ -1,5 +1,5 @@
-// Tiles of the block level: slots of rotating buffers, windows, the same bytes seen differently; views
-// of tensors.
+// Tiles of the block level: slots of rotating buffers, windows, reinterpretations of the same
+// bytes; and views of tensors.
 #pragma once
 
 #include "frontend/sema/block/checked_block.h"
@@ -10,11 +10,11 @@ namespace ptl {
 /// Rows and columns; a view of one axis is one row.
 using Matrix = std::pair<Extent, Extent>;
 
-/// A block-level call: its node and core are set.
+/// A block-level call with its node and core set.
 BlockExpr *newBlock(Context &ctx, NodeId node, BlockOp op, const Type *type);
-/// The type of a tile like another one.
+/// The type of a tile like another one, with other extents.
 const Type *tileLike(Context &ctx, const Type *like, Extent rows, Extent cols);
-/// `x[i]`, `t[a:b, c:d]`, `e[i]`: the base is a buffer, a tile or an event.
+/// Checks `x[i]`, `t[a:b, c:d]`, `e[i]`: the base is a buffer, a tile or an event.
 Expr *checkTileIndex(Context &ctx, NodeId node, Expr *base, std::span<const NodeId> indices);
 Expr *checkReshape(Context &ctx, NodeId node, const std::vector<CallArgument> &args);
 Expr *checkBitcast(Context &ctx, NodeId node, const std::vector<CallArgument> &args);

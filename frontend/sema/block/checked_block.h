@@ -1,6 +1,6 @@
-// The block level of the checked tree: what buffers, events and pipes are, and calls of
+// The block level of the checked tree: the declarations of buffers, events and pipes, and calls of
 // instructions. See checked_tree.h. A tile is an expression of type `Buffer` whose extents are
-// those of its valid part, with the capacity beside them.
+// those of its valid part; its capacity is stored beside them.
 #pragma once
 
 #include "frontend/sema/checked_stmt.h"
@@ -15,10 +15,10 @@ struct PipeEnd {
   std::string core; ///< `aic`, `aiv`; empty: the core of the kernel or section
 };
 
-/// What a `buffer`, `event` or `pipe` declares. Numbers that were left out are unknown; those that
-/// are there have a value when the kernel is compiled.
+/// The declaration of a `buffer`, `event` or `pipe`. Numbers that were omitted are unknown; the
+/// others have a value when the kernel is compiled.
 struct BlockObject {
-  const Type *carried = nullptr; ///< pipes of programs: what goes through
+  const Type *carried = nullptr; ///< pipes of programs: the type of values
   Dim count;                     ///< of a rotating buffer or event
   Dim address;                   ///< bytes; of a pipe: of its slots in the consumer's memory
   Dim number;                    ///< first id of an event, first flag of a pipe
@@ -26,7 +26,7 @@ struct BlockObject {
   Dim depth, hold;               ///< pipes: tiles in flight; tiles that the consumer holds
   int split = 0;        ///< pipes: 0 whole, 1 rows, 2 columns dealt to the two vector cores
   bool toVector = true; ///< pipes: from the cube core to the vector cores
-  bool hasPush = false; ///< pipes: some push tells the direction
+  bool hasPush = false; ///< pipes: some push determines the direction
 
   bool crosses() const { return from.core != to.core; }
 };
@@ -38,7 +38,7 @@ enum class BlockOp : uint8_t {
   Reshape,     ///< ins: tile
   Bitcast,     ///< ins: tile
   View,        ///< `make_tensor_view(x, offset, shape, strides)`: ins: tensor, offset
-  Initialize,  ///< of a pipe: `object` says it
+  Initialize,  ///< of a pipe, which is `object`
   Push,        ///< ins: tile; `object`
   Pop,         ///< `object`
   Free,        ///< `object`
@@ -59,7 +59,7 @@ struct BlockExpr : ExprOf<ExprKind::Block> {
   const InstructionInfo *info = nullptr; ///< of instructions
   std::vector<Expr *> outs, ins;         ///< in the order of the table; null where left out
   Local *object = nullptr;
-  Local *value = nullptr; ///< Push, Pop of sections: what goes through
+  Local *value = nullptr; ///< Push, Pop of sections: the variable that is pushed or popped
   Pipe pipe = Pipe::All;
   std::vector<Dim>
       offsets;      ///< Window: row, column; Push, Pop: the number of one of an array of pipes
@@ -71,7 +71,7 @@ struct BlockExpr : ExprOf<ExprKind::Block> {
 /// The type of elements and the extents of a tile.
 inline bool isTile(const Type *type) { return type->kind == TypeKind::Buffer; }
 
-/// Names that can be called at block level: instructions as manual kernels spell them, and the
+/// The names that can be called at block level: instructions as manual kernels spell them, and the
 /// other calls.
 const std::vector<std::string> &blockCallNames();
 /// `tmatmul_acc` for `tmatmul.acc`.

@@ -1,19 +1,21 @@
-// Sections of ordinary kernels as one sequence of statements.
+// Merges the sections of ordinary kernels into one sequence of statements.
 #pragma once
 
 #include "frontend/sema/context.h"
 
 namespace ptl {
 
-/// Puts what the sections of `ctx.decl` do into one order in which nothing waits: the k-th pop of a
-/// pipe follows its k-th push, loops of sections that push and pop to each other become one. A
-/// network of sections computes the same in any order, so this is its meaning, for every executor;
-/// chips split it over their cores again. Reports what cannot be matched, what can deadlock and
-/// what sections may not share. Without errors the declaration is not at block level any more.
+/// Merges the sections of `ctx.decl` into one sequential order without waiting: the k-th pop of a
+/// pipe follows its k-th push, and loops of sections that push and pop to each other are fused. A
+/// network of sections computes the same in any order (a Kahn process network), so the sequence is
+/// its meaning for every executor; on chips it is split over the cores again. Reports pops and
+/// pushes that cannot be matched, possible deadlocks, and variables that sections may not share.
+/// Without errors the declaration is no longer at block level.
 void fuseSections(Context &ctx);
 
-/// The same for the sections of a program. Those that stand behind each other are one network, whose statements become
-/// blocks that name their section. Reports, too, what stands under conditions or leaves a section.
+/// The same for the sections of a program. Adjacent sections form one network, whose statements
+/// become blocks that name their section. Also reports sections under conditions, and jumps out of
+/// a section.
 void fusePartSections(Context &ctx);
 
 } // namespace ptl

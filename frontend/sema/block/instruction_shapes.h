@@ -1,4 +1,4 @@
-// What the operands of instructions must be, for the checker of manual kernels.
+// Requirements on the operands of instructions, for the checker of manual kernels.
 #pragma once
 
 #include "frontend/sema/types.h"
@@ -9,8 +9,9 @@
 namespace ptl {
 
 struct OperandShape {
-  Place place = Place::Inferred; ///< where it must lie; `Inferred`: the pipe or the moves say
-  char rows = '*', cols = '*';   ///< a letter that stands for an extent, `1`, or `*`: anything
+  /// the memory in which it must lie; `Inferred`: determined by the pipe or the moves
+  Place place = Place::Inferred;
+  char rows = '*', cols = '*'; ///< a letter names an extent, `1` is that extent, `*` is anything
   bool isScalar = false;
   bool counts = true; ///< its element type is one of those that machines list
 };

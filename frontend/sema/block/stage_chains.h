@@ -1,4 +1,4 @@
-// What goes along the stages of a section for many parts.
+// The values that pass along the stages of a section that runs on many parts.
 #pragma once
 
 #include "frontend/sema/block/section_network.h"
@@ -12,8 +12,8 @@ struct StageChain {
   Local *value = nullptr; ///< the variable that holds it, when the stages are in one loop
 };
 
-/// The chains of statements that each stage goes through. Nothing, after a report, where a stage pops or pushes otherwise, or
-/// keeps something for the next round.
+/// The chains of statements that each stage executes. Nothing, after a report, if a stage pops or
+/// pushes in another pattern, or carries a value to its next iteration.
 std::optional<std::vector<StageChain>> chainsOf(Context &ctx, const Statements &unit,
                                                 const OnStmt &section);
 

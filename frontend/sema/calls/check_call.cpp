@@ -41,7 +41,7 @@ std::vector<CallArgument> callArguments(Context &ctx, NodeId node) {
   return args;
 }
 
-/// Checks arguments of a callee that is unknown, so that mistakes in them are seen.
+/// Checks the arguments of an unknown callee, so that errors in them are reported.
 static void checkLooseArguments(Context &ctx, const std::vector<CallArgument> &args) {
   for (const CallArgument &arg : args)
     if (arg.value != kNoNode && !ctx.tree.is(arg.value, NodeKind::DotName) &&
@@ -108,7 +108,8 @@ static ConversionArgs conversionArgs(Context &ctx, NodeId node, const std::strin
   return result;
 }
 
-/// A constant converts exactly once, at compile time, unless it needs a rounding that is not said.
+/// Converts a constant once, at compile time. Null if it needs a rounding that is not given, or a
+/// run-time conversion.
 static Expr *convertConstant(Context &ctx, NodeId node, const ConstValue &value, Elem target,
                              const ConversionArgs &args) {
   bool toInteger = elemIs(target, ElemConstraint::Integer);
@@ -150,8 +151,7 @@ static Expr *checkConversion(Context &ctx, NodeId node, Elem target) {
   }
   bool fromFloat =
       !elemIs(type->elem, ElemConstraint::Integer) && !(type->elem == Elem{ElemKind::Bool});
-  // A `T: number` may turn out to be an integer type, so its conversions have to say how they
-  // round.
+  // A `T: number` may be an integer type, so its conversions must give a rounding.
   bool toInteger = elemIs(target, ElemConstraint::Integer) ||
                    (target.param && !elemIs(target, ElemConstraint::Float) &&
                     target.param->constraint != ElemConstraint::Bool);
@@ -184,7 +184,7 @@ static Expr *checkConversion(Context &ctx, NodeId node, Elem target) {
 
 static Expr *checkMemberCall(Context &ctx, NodeId node, NodeId callee, const Type *expected);
 
-/// `low..high step n` of `range(low, high, n)`; empty if it is no such call.
+/// The text `low..high step n` for a call `range(low, high, n)`; empty if it is no such call.
 static std::string rangeText(Context &ctx, const std::vector<CallArgument> &args) {
   std::vector<std::string> texts;
   for (const CallArgument &arg : args)
@@ -196,7 +196,7 @@ static std::string rangeText(Context &ctx, const std::vector<CallArgument> &args
   return range + (texts.size() == 3 ? " step " + texts[2] : "");
 }
 
-/// The nearest built-in or callable for a name that is none.
+/// Reports a name that is neither built in nor declared, with the nearest one.
 static Expr *reportUnknown(Context &ctx, NodeId node, std::string_view name,
                            const std::vector<CallArgument> &args) {
   Span span = ctx.span(CallExprView(ctx.tree, node).callee());
@@ -210,7 +210,7 @@ static Expr *reportUnknown(Context &ctx, NodeId node, std::string_view name,
   return errorExpr(ctx, node);
 }
 
-/// Of a name that is declared: a call, or a movement that a function describes.
+/// Checks the call of a declared function: a plain call, or a movement that the function describes.
 static Expr *checkFunction(Context &ctx, NodeId node, const CallableDecl &callee,
                            const std::vector<CallArgument> &args) {
   Expr *moved = checkRowsCall(ctx, node, callee, args);
@@ -219,7 +219,8 @@ static Expr *checkFunction(Context &ctx, NodeId node, const CallableDecl &callee
 
 static Expr *callByName(Context &ctx, NodeId node, std::string_view name, const Type *expected) {
   std::vector<CallArgument> args = callArguments(ctx, node);
-  // What the user declares comes before what is built in, so new operations never change old
+  // Declarations of the user take precedence over what is built in, so that new operations never
+  // change old
   // programs.
   CalleeRef ref = lookupCallable(ctx, name);
   if (ref.callable)
@@ -275,7 +276,8 @@ Expr *checkCall(Context &ctx, NodeId node, const Type *expected) {
   return errorExpr(ctx, node);
 }
 
-/// Whether the one argument of `x.astype(f16)` names an element type, or the method itself does.
+/// The element type to which `x.astype(f16)` or a method such as `x.half()` converts; empty if it
+/// is no conversion.
 static std::string conversionOf(Context &ctx, std::string_view method,
                                 const std::vector<CallArgument> &args) {
   const ForeignName *foreign = foreignType(method);
@@ -289,7 +291,7 @@ static std::string conversionOf(Context &ctx, std::string_view method,
   return elem ? toString(*elem) : named ? std::string(named->ours) : "";
 }
 
-/// What `object.name(…)` is written as here.
+/// Offers the way in which `object.name(…)` is written in this language.
 static void offerFunction(Context &ctx, DiagnosticBuilder report, NodeId node,
                           std::string_view name, const std::vector<CallArgument> &args) {
   NodeId callee = skipParens(ctx, CallExprView(ctx.tree, node).callee());
@@ -311,7 +313,7 @@ static void offerFunction(Context &ctx, DiagnosticBuilder report, NodeId node,
   std::string function(foreign ? foreign->ours : name);
   if (findOps(function).empty() && !lookupCallable(ctx, function))
     return;
-  // Extents and axes come as a list.
+  // Extents and axes are given as a list.
   bool wantsList = (function == "reshape" || function == "transpose" || function == "broadcast") &&
                    !args.empty() && args[0].name.empty() &&
                    !ctx.tree.is(args[0].value, NodeKind::ListExpr);

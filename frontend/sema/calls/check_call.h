@@ -1,4 +1,4 @@
-// Calls: what the callee is, its arguments as written, conversions.
+// Calls: the callee, the arguments as written, and conversions.
 #pragma once
 
 #include "frontend/sema/context.h"
@@ -13,11 +13,11 @@ struct CallArgument {
   bool isInout = false;
   Span span;
 };
-/// Splits the arguments of a `CallExpr`; reports positional ones after named ones.
+/// Splits the arguments of a `CallExpr`; reports positional arguments after named ones.
 std::vector<CallArgument> callArguments(Context &ctx, NodeId node);
 
-/// A call of whatever kind: a conversion `f16(x)`, a callable, a struct, a built-in, a call of the
-/// block level.
+/// Checks a call of any kind: a conversion `f16(x)`, a callable, a struct, a built-in, or a call of
+/// the block level.
 Expr *checkCall(Context &ctx, NodeId node, const Type *expected);
 
 } // namespace ptl

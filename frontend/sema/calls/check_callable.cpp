@@ -24,7 +24,7 @@ namespace ptl {
 
 namespace {
 
-/// One call while its arguments are bound.
+/// The state of one call while its arguments are bound to parameters.
 struct Binding {
   Context &ctx;
   NodeId node;
@@ -104,7 +104,7 @@ static void bindTunable(Binding &binding, const Tunable &tunable, const CallArgu
     binding.failed = true;
     return;
   }
-  // A schedule chooses tunables when compiling, so their values have to be known then.
+  // A schedule chooses tunables at compile time, so their values must be known then.
   if (!isStaticValue(ctx, value)) {
     ctx.sink.report(DiagId::StaticNotKnown, value->span,
                     {"the tunable `" + tunable.local->name + "`"});
@@ -134,8 +134,8 @@ static void reportUnknownArgument(Binding &binding, const CallArgument &arg,
   binding.failed = true;
 }
 
-/// Puts positional and named arguments to their parameters; gives the named ones that are no
-/// parameters.
+/// Assigns positional and named arguments to parameters. Returns the named ones that name no
+/// parameter.
 static std::vector<const CallArgument *> placeArguments(Binding &binding,
                                                         const std::vector<CallArgument> &args) {
   std::vector<const CallArgument *> others;
@@ -175,7 +175,7 @@ static std::vector<const CallArgument *> placeArguments(Binding &binding,
 // ---- Values -------------------------------------------------------------------------------------
 
 void Binding::checkInout(size_t i) {
-  // What a call changes must not be taken from the values that were hoisted before it.
+  // Values that were hoisted before the call may depend on what it changes.
   ctx.hoistedValues.change();
   const CallArgument &arg = *given[i];
   Expr *value = checkTarget(ctx, arg.value);
@@ -220,13 +220,13 @@ void Binding::checkValues() {
   }
 }
 
-/// Constants and `int` scalars take the element type that the others fix.
+/// Whether an operand takes the element type that others fix: constants and `int` scalars do.
 bool Binding::isWeak(size_t i) const {
   return operands[i].isUntyped() || operands[i].isIntScalar();
 }
 
 void Binding::unifyValues() {
-  // Values with types bind the parameters of the callee first, and constants take what these fix.
+  // Values with types bind the callee's parameters first; constants then take what these fix.
   for (bool weak : {false, true})
     for (size_t i = 0; i < params.size(); ++i) {
       if (!given[i] || operands[i].isError() || isWeak(i) != weak || !params[i]->type)
@@ -249,7 +249,7 @@ void Binding::unifyValues() {
         continue;
       }
       Elem elem = type->elem;
-      // If nothing else fixes the element type, the constant's own default does.
+      // If nothing else fixes the element type, the constant's default type does.
       if (elem.param && !unifier.elemOf(elem.param)) {
         Elem own =
             operands[i].isUntyped() ? defaultElem(*operands[i].constant) : Elem{ElemKind::Int};
@@ -305,7 +305,7 @@ static bool mentions(const Type *type, SymbolId symbol) {
   return found;
 }
 
-/// Scalar arguments that the callee's types speak of must be dimensions.
+/// Makes dimensions of the scalar arguments that the callee's types mention.
 static void hoistScalars(Binding &binding, const CallableDecl &callee) {
   for (size_t i = 0; i < binding.params.size(); ++i) {
     const Local &param = *binding.params[i];
@@ -328,7 +328,7 @@ static void fillDefaults(Binding &binding, const CallableDecl &callee) {
     Expr *value = i < callee.paramDefaults.size() ? callee.paramDefaults[i] : nullptr;
     if (value) {
       binding.values[i] = value;
-      // Shapes of other parameters and results may name this parameter.
+      // The shapes of other parameters and of results may mention this parameter.
       if (binding.params[i]->symbol && value->dim)
         binding.unifier.bindScalar(*binding.params[i]->symbol, value->dim);
       continue;
@@ -388,8 +388,7 @@ static void checkAllBound(Binding &binding, const CallableDecl &callee, CallExpr
   }
 }
 
-/// Whether two argument places surely share no element: some axis has distinct positions or ranges
-/// apart.
+/// Whether two argument places share no element for certain: they are disjoint at some axis.
 static bool surelyApart(Context &ctx, const Expr *a, const Expr *b) {
   if (a->kind != ExprKind::Index || b->kind != ExprKind::Index)
     return false;
@@ -404,7 +403,8 @@ static bool surelyApart(Context &ctx, const Expr *a, const Expr *b) {
   };
   for (const IndexItem &left : x->items)
     for (const IndexItem &right : y->items) {
-      // Only the same axis of both can keep the places apart, and axis 0 from the end is a new one.
+      // Only the same axis of both can keep the places apart; 0 marks a `new` axis, which has no
+      // position.
       if (left.axis != right.axis || left.axis == 0)
         continue;
       auto [lo1, hi1] = bounds(left);
@@ -429,14 +429,14 @@ static void checkOverlap(Binding &binding) {
     if (!binding.params[i]->isInout || isMissing(binding.values[i]))
       continue;
     Local *root = rootLocal(binding.values[i]);
-    // Each pair is looked at once: two `inout`s would be reported twice otherwise.
+    // Each pair of `inout`s is checked once; otherwise it would be reported twice.
     for (size_t j = 0; j < binding.params.size(); ++j) {
       if (i == j || isMissing(binding.values[j]) || (binding.params[j]->isInout && j < i))
         continue;
       std::vector<const Expr *> places;
       collectRoots(binding.values[j], places);
       for (const Expr *place : places)
-        // Scalars are copied before the call begins, so they may come from what it changes.
+        // Scalars are copied before the call, so they may come from what it changes.
         if (root && rootLocal(place) == root && !surelyApart(ctx, binding.values[i], place) &&
             !place->type->isScalar()) {
           ctx.sink
@@ -486,10 +486,10 @@ static void bindOthers(Binding &binding, const CallableDecl &callee,
   }
 }
 
-/// What is left to do once the parameters have their arguments.
+/// Completes a call whose arguments have been assigned to parameters.
 static Expr *finishCall(Binding &binding, const CallableDecl &callee, CallExpr *call) {
   Context &ctx = binding.ctx;
-  // The order matters: types first, then values in these types, then what defaults and scalars
+  // The order matters: types first, then values of these types, then what defaults and scalars
   // bind.
   if (!binding.failed)
     binding.unifyValues();
@@ -507,7 +507,7 @@ static Expr *finishCall(Binding &binding, const CallableDecl &callee, CallExpr *
   for (size_t i = 0; i < callee.params.size(); ++i)
     call->args.push_back({callee.params[i], binding.values[i], callee.params[i]->isInout});
   checkOverlap(binding);
-  // What the callee requires of its dimensions has to follow from the caller's facts.
+  // The callee's requirements on its dimensions must follow from the caller's facts.
   binding.failed |= !checkRequirements(ctx, binding.node, binding.unifier, callee, call);
   if (binding.failed)
     return call;

@@ -1,5 +1,5 @@
-// Calls of `fn`s, kernels, programs and struct constructors: arguments to parameters, dimensions by
-// unification, requirements proved or left for run time.
+// Calls of `fn`s, kernels, programs and struct constructors: matches arguments with parameters,
+// unifies dimensions, and proves requirements or leaves them to run time.
 #pragma once
 
 #include "frontend/sema/calls/check_call.h"

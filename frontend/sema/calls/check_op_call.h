@@ -1,11 +1,13 @@
-// Calls of built-ins: the record, its arguments by kind, the signature, then the record's own check.
+// Calls of built-ins: the record, the arguments by kind, the signature, then the record's own
+// check.
 #pragma once
 
 #include "frontend/sema/calls/check_call.h"
 
 namespace ptl {
 
-/// A call of the built-ins of that name; reports where none takes the arguments.
+/// Checks a call of the built-ins of that name; reports an error if none of them accepts the
+/// arguments.
 Expr *checkOpCall(Context &ctx, NodeId node, std::string_view name,
                   const std::vector<CallArgument> &args, const Type *expected);
 

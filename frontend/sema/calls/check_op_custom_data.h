@@ -5,15 +5,16 @@
 
 namespace ptl {
 
-/// The hand-written rest of a record with `customCheck`, here or in check_op_custom_shape.cpp: sets
-/// result types and arguments. Returns the type.
+/// Runs the hand-written check of a record with `customCheck`, here or in
+/// check_op_custom_shape.cpp: it sets result types and arguments. Returns the type.
 const Type *checkCustomOp(Context &ctx, const OpCall &call, const OpMatch &match, OpExpr *expr);
 
-/// Whether an operation gives back the elements that it takes, so that their type need not be one that is computed in.
+/// Whether an operation only moves elements and does not compute, so that any element type is
+/// allowed.
 bool onlyMoves(const OpRecord &op);
 
-/// Reports an operand or a result of a type that only holds numbers, of an operation that computes. Returns whether there is
-/// none.
+/// Reports an operand or result of a storage-only element type in an operation that computes.
+/// Returns whether there is none.
 bool checkHeldOnly(Context &ctx, const OpCall &call, const OpMatch &match);
 
 } // namespace ptl

@@ -55,6 +55,7 @@ static const Type *checkTranspose(Context &ctx, const OpCall &call, const OpMatc
       ctx.sink.report(DiagId::RankTooSmall, call.span, {"transpose", "2", type});
       return errorType(ctx);
     }
+    // Without axes the last two are exchanged.
     std::swap(shape.extents[shape.rank() - 1], shape.extents[shape.rank() - 2]);
     return shapedType(ctx, elemOfResult(call, match), shape);
   }
@@ -102,7 +103,7 @@ static const Type *checkConcat(Context &ctx, const OpCall &call, const OpMatch &
     }
     Extent sum =
         makeExtent(ctx, ctx.dims.add(result.extents[axis].length, next.extents[axis].length));
-    // The length may be known to the run only; what is reserved for it is known if it is for both.
+    // The length may be known only at run time; the capacity is known if both capacities are.
     if (!sum.capacity && result.extents[axis].capacity && next.extents[axis].capacity)
       sum.capacity = ctx.dims.add(result.extents[axis].capacity, next.extents[axis].capacity);
     result.extents[axis] = sum;
@@ -139,7 +140,7 @@ static const Type *checkPad(Context &ctx, const OpCall &call, const OpMatch &mat
   }
   for (size_t i = 0; i < shape.rank(); ++i) {
     Extent &extent = shape.extents[i];
-    // A capacity grows by what is added where that is static, so that a padded tile still has a bound.
+    // A capacity grows by a static amount, so that a padded tile still has a bound.
     Dim added = ctx.dims.add(both[0][i], both[1][i]);
     if (added == zero)
       continue;

@@ -1,12 +1,12 @@
-// What a callee requires, proved by the caller or left for run time.
+// The requirements of a callee: proved at the call, or left to run time.
 #pragma once
 
 #include "frontend/sema/calls/unify.h"
 
 namespace ptl {
 
-/// Proves what a callee requires of a call, or leaves it to be checked when it runs; false where it
-/// never holds (reported).
+/// Proves the requirements of a callee, or records them as run-time checks. Returns false if one
+/// can never hold, which is reported.
 bool checkRequirements(Context &ctx, NodeId node, Unifier &unifier, const CallableDecl &callee,
                        CallExpr *call);
 

@@ -1,5 +1,5 @@
-// A call of a built-in whose arguments are checked and sorted by kind: what the steps of its check hand
-// on.
+// A call of a built-in whose arguments have been checked and sorted by kind: the data that the
+// steps of its check pass on.
 #pragma once
 
 #include "frontend/sema/expressions/broadcast.h"
@@ -15,19 +15,20 @@ struct OpCall {
   std::vector<Operand>
       values; ///< one per `Value` parameter, in order; variadic ones all, at the place of theirs
   std::vector<size_t>
-      operandIndex;          ///< parallel to `values`: the signature's operand; empty: one by one
-  std::vector<bool> given;   ///< parallel to `values`: false where an optional one is left out
-  std::optional<Elem> named; ///< `elem` of the signature
+      operandIndex; ///< parallel to `values`: the signature's operand; empty: one by one
+  /// parallel to `values`: false for an optional argument that is missing
+  std::vector<bool> given;
+  std::optional<Elem> named;      ///< `elem` of the signature
   const Type *arrayArg = nullptr; ///< `ArrayType` argument
   std::optional<Elem>
-      expected; ///< element type the surroundings want: types constants that nothing else does
+      expected; ///< element type that the context expects: for constants without any other
   std::optional<std::vector<int64_t>> axes; ///< as written
   std::vector<Span> axisSpans;
   std::vector<std::pair<std::string_view, Extent>> dims;  ///< `Dim` parameters
   std::vector<std::pair<std::string_view, Shape>> shapes; ///< `Dims` parameters
   std::vector<std::pair<std::string_view, Expr *>>
       others;                                           ///< `Range`, `Enum`, `BoolConst`, `Text` …
-  std::vector<std::pair<std::string_view, Span>> spans; ///< of every argument by parameter
+  std::vector<std::pair<std::string_view, Span>> spans; ///< of every argument, by parameter
   bool hasErrors = false;
 
   Expr *other(std::string_view name) const;
@@ -38,13 +39,14 @@ struct OpCall {
 
 /// The result of finding a signature.
 struct OpMatch {
-  const Signature *signature = nullptr; ///< null: none fits, reported
+  const Signature *signature = nullptr; ///< null: none matches, which has been reported
   std::vector<Elem> elems;              ///< of the element variables
-  std::vector<Expr *> values;           ///< parallel to `OpCall::values`; null where left out
-  std::vector<const Type *> results;    ///< the error type where the signature says `[?]`
+  /// parallel to `OpCall::values`; null for a missing argument
+  std::vector<Expr *> values;
+  std::vector<const Type *> results; ///< the error type if the signature has `[?]`
 };
 
-/// Axes counted from the end, sorted; reports those that do not exist or occur twice.
+/// Axes counted from the end, sorted. Axes that do not exist or occur twice are reported.
 std::optional<std::vector<int64_t>> normalizeAxes(Context &ctx, const OpCall &call,
                                                   const Shape &shape);
 

@@ -1,4 +1,4 @@
-// Diagnostics for calls of built-ins whose arguments fit no record.
+// Diagnostics for calls of built-ins whose arguments match no record.
 #pragma once
 
 #include "frontend/sema/calls/check_call.h"
@@ -6,14 +6,16 @@
 
 namespace ptl {
 
-/// The shape that `(M, 4)` or `[M, 4]` was meant as: `[M, 4]`; `[N]` if it is none.
+/// The shape that `(M, 4)` or `[M, 4]` was probably meant to be: `[M, 4]`; `[N]` for any other
+/// text.
 std::string shapeText(std::string_view text);
 
-/// Reports that no record of the name takes such arguments, with what they are here.
+/// Reports that no record of the name accepts such arguments, with the types that they have.
 void reportNoRecord(Context &ctx, NodeId node, std::string_view name,
                     const std::vector<CallArgument> &args);
 
-/// Warns where `[M, 1]`, whose axis a reduction has kept, meets `[M]` and becomes `[M, M]`.
+/// Warns if `[M, 1]`, with an axis that a reduction has kept, meets `[M]` and broadcasts to `[M,
+/// M]`.
 void warnOfKeptAxis(Context &ctx, const OpCall &call, const OpMatch &match);
 
 } // namespace ptl

@@ -1,4 +1,4 @@
-// Why the operands of a built-in do not fit a signature, and how that is said.
+// Why the operands of a built-in do not match a signature, and the message about it.
 #pragma once
 
 #include "frontend/sema/calls/op_call.h"
@@ -17,12 +17,12 @@ enum class MismatchKind : uint8_t {
   Broadcast
 };
 
-/// Why an operand does not fit. The later kinds got further.
+/// Why an operand does not match. Kinds are ordered by how far the match got.
 struct Mismatch {
   MismatchKind kind;
   size_t operand, other;
   std::string_view variable; ///< of an extent or an element type
-  Elem elem; ///< `ElemExact`: what is needed; `ElemDiffers`: what the other operand has
+  Elem elem; ///< `ElemExact`: the required type; `ElemDiffers`: that of the other operand
   size_t rank = 0;
   bool prefixRank = false;
   ExtentMismatch extents;
@@ -31,7 +31,7 @@ struct Mismatch {
       : kind(kind), operand(operand), other(other) {}
 };
 
-/// Reports it, with the conversion or the transposition that would help.
+/// Reports the mismatch, with the conversion or transposition that would repair it.
 void reportMismatch(Context &ctx, const OpCall &call, const Signature &signature,
                     const Mismatch &m);
 

@@ -1,19 +1,19 @@
-// The conditions of a callee in the terms of a caller.
+// Translates the conditions of a callee to the caller's names.
 #pragma once
 
 #include "frontend/sema/calls/unify.h"
 
 namespace ptl {
 
-/// Rewrites expressions of a `where`: parameters become arguments, dimensions what they are bound
-/// to.
+/// Rewrites expressions of a `where`: parameters are replaced by arguments, dimensions by what they
+/// are bound to.
 struct Translator {
   Context &ctx;
   const Unifier &unifier;
   const CallableDecl &callee;
   const CallExpr *call;
 
-  /// Null when the expression has a form that conditions do not have.
+  /// Null if the expression has a form that does not occur in conditions.
   Expr *translate(const Expr *expr) const;
 
 private:

@@ -216,8 +216,8 @@ bool Unifier::unify(const Type *param, const Type *arg, const std::string &param
 
 Dim Unifier::substitute(Dim dim) const { return dim ? ctx_.dims.substitute(dim, map_) : dim; }
 
-/// `2*D` against `C`: `D` is `C / 2` where that is exact. `G*R` against `G*H`, with `G` known: `R` is
-/// `H`.
+/// `2*D` against `C`: `D` is `C / 2` where that is exact. `G*R` against `G*H`, with `G` known: `R`
+/// is `H`.
 bool Unifier::solve(const Pending &pending) {
   Dim param = substitute(pending.param);
   std::optional<SymbolId> unknown;
@@ -245,7 +245,8 @@ bool Unifier::solve(const Pending &pending) {
     return true;
   Dim value = ctx_.dims.sub(pending.arg.length, rest);
   // The division by a number is checked when the value is substituted back. That by a dimension, of
-  // which nothing says that it is at least 1, is taken only where the product is the same polynomial.
+  // which nothing says that it is at least 1, is taken only where the product is the same
+  // polynomial.
   if (!factor || *factor != 1) {
     Dim quotient = ctx_.dims.floorDiv(value, coefficient);
     if (!factor && (!quotient || !(ctx_.dims.mul(quotient, coefficient) == value)))

@@ -1,4 +1,5 @@
-// Binding what a signature leaves open (dimensions, element types, `..`) by the types of arguments.
+// Unification: binds the open parts of a signature (dimensions, element types, `..`) by the types
+// of arguments.
 #pragma once
 
 #include "frontend/sema/expressions/broadcast.h"
@@ -7,30 +8,31 @@
 
 namespace ptl {
 
-/// Where a binding came from, for messages: "`x` (argument)".
+/// The origin of a binding, for messages: "`x` (argument)".
 struct BindingSource {
   std::string text;
   Span span;
 };
 
-/// The open parts of one call and what the arguments said of them so far. Extents that are no
-/// single open symbol wait until everything is bound (`settle`).
+/// The open parts of one call and their bindings so far. Extents that are not a single open symbol
+/// are deferred until everything is bound (`settle`).
 class Unifier {
 public:
   Unifier(Context &ctx, const std::vector<DimParam> &dims,
           const std::vector<TypeParam *> &typeParams);
 
-  /// Binds by a parameter's type and an argument's; false and a report when they cannot agree.
+  /// Unifies the type of a parameter with that of an argument; false after a report if that is
+  /// impossible.
   bool unify(const Type *param, const Type *arg, const std::string &paramName, Span span);
-  /// Binds the element type of a scalar or array parameter only.
+  /// Unifies only the element types of a scalar or array parameter.
   bool unifyElem(Elem param, Elem arg, const std::string &paramName, Span span);
-  /// Binds a dimension by name (`E: 64`); false when an argument has said otherwise.
+  /// Binds a dimension by name (`E: 64`); false if an argument has bound it to another value.
   bool bindDim(SymbolId symbol, const Extent &extent, const BindingSource &source);
   bool bindElem(const TypeParam *param, Elem elem, const BindingSource &source);
-  /// Binds the symbol of a scalar `int` parameter to the value it gets.
+  /// Binds the symbol of a scalar `int` parameter to the argument's value.
   void bindScalar(SymbolId symbol, Dim value) { map_[symbol] = value; }
 
-  /// Solves and compares the extents that waited; false when some differ (reported).
+  /// Solves and compares the deferred extents; false after a report if some differ.
   bool settle();
 
   bool isOpen(SymbolId symbol) const;
@@ -38,9 +40,9 @@ public:
   std::optional<Elem> elemOf(const TypeParam *param) const;
   const Shape *prefix() const { return prefix_ ? &*prefix_ : nullptr; }
   const BindingSource *prefixSource() const { return prefix_ ? &prefixSource_ : nullptr; }
-  /// A dimension of the signature in the caller's terms.
+  /// A dimension of the signature, in the caller's symbols.
   Dim substitute(Dim dim) const;
-  /// A type of the signature in the caller's terms; `..` by the prefix.
+  /// A type of the signature, in the caller's symbols; `..` is replaced by the prefix.
   const Type *substitute(const Type *type) const;
 
 private:
@@ -51,7 +53,8 @@ private:
   };
   bool unifyShape(const Type *param, const Shape &arg, const Type *argType,
                   const BindingSource &source);
-  /// Strides that the parameter names are those of the argument: said by its type, else dense.
+  /// Unifies the strides that the parameter names with those of the argument: from its type,
+  /// otherwise dense.
   bool unifyStrides(const Type *param, const Shape &arg, const Type *argType,
                     const BindingSource &source);
   bool unifyPrefix(Shape leading, const BindingSource &source);

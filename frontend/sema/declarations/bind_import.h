@@ -1,5 +1,5 @@
-// Binding the names of an import; generic, because a whole check binds declarations and an editor's
-// index binds syntax.
+// Binds the names of an import. It is generic, because a full check binds declarations while an
+// editor's index binds syntax.
 #pragma once
 
 #include "frontend/sema/declarations/check_module.h"
@@ -7,7 +7,7 @@
 
 namespace ptl {
 
-/// `Bound` has a member `span`. `isExported` says whether the module shows a name, and reports it
+/// `Bound` has a member `span`. `isExported` says whether the module exports a name, and reports it
 /// if not.
 template <typename Bound, typename IsExported>
 void bindNames(const Tree &tree, NodeId node, const ImportRequest &request,

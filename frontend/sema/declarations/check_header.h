@@ -1,4 +1,4 @@
-// The parts of a callable's header, which are checked in this order. Nodes may be absent.
+// The parts of a callable's header, in the order in which they are checked. Nodes may be absent.
 #pragma once
 
 #include "frontend/sema/context.h"
@@ -12,12 +12,12 @@ void checkParams(Context &ctx, NodeId node);
 void checkResults(Context &ctx, NodeId node);
 void checkClause(Context &ctx, NodeId node);
 
-/// `chip`, `host` …, `aic`, `aiv`, `a3`: report unknown ones.
+/// Reports unknown names among `chip`, `host` …, `aic`, `aiv`, `a3`.
 void checkLevelName(Context &ctx, NodeId node);
 void checkCoreName(Context &ctx, NodeId node);
 void checkTargetName(Context &ctx, NodeId node);
 
-/// `fn`, `kernel` … as the language spells it.
+/// `fn`, `kernel` … as spelled in the language.
 std::string_view declKindName(DeclKind kind);
 
 } // namespace ptl

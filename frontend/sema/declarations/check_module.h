@@ -1,5 +1,5 @@
-// What concerns several declarations of a file: names declared twice, imports, recursion. Shared by
-// the check of a whole file and by editors, which check files by chunks.
+// Checks across declarations of a file: duplicate names, imports, recursion. They are shared by the
+// check of a whole file and by editors, which check files by chunks.
 #pragma once
 
 #include "frontend/sema/check.h"
@@ -13,7 +13,7 @@
 
 namespace ptl {
 
-/// A declaration with a name, and where the name stands.
+/// A declaration with a name, and the location of the name.
 struct NamedDecl {
   DeclSpace space = DeclSpace::Callable;
   NodeId node = kNoNode;
@@ -22,31 +22,31 @@ struct NamedDecl {
 };
 /// The named declarations of a tree, in the order written.
 std::vector<NamedDecl> namedDecls(const Tree &tree);
-/// Reports names that are declared twice in one file, whose declarations are given in order.
+/// Reports names that are declared twice in one file; `decls` is in source order.
 void reportDuplicates(const std::vector<NamedDecl> &decls, DiagnosticSink &sink);
 
-/// The byte offset at which the part of a declaration ends that other declarations depend on: where
-/// the body of a callable begins, else its end.
+/// The byte offset at which the part of a declaration that others depend on ends: where the body of
+/// a callable begins, otherwise the end of the declaration.
 uint32_t signatureEnd(const Tree &tree, NodeId node);
 
 /// Whether a syntax error has hidden a part of a declaration from the parser: the error lies in the
 /// declaration, or directly behind it, where its body should begin.
 bool isMisread(const Tree &tree, NodeId node, std::span<const Diagnostic> diagnostics);
 
-/// An import as written, and where it may lie.
+/// An import as written, and the paths at which it may be found.
 struct ImportRequest {
   std::string bound;                         ///< the name that it binds
   std::string shown;                         ///< for messages
   std::vector<std::filesystem::path> places; ///< in order of search; empty after a syntax error
   Span span;
 };
-/// `importer` is the path of the file that holds the import.
+/// `importer` is the path of the file that contains the import.
 ImportRequest importRequest(const Tree &tree, NodeId node, const std::string &importer,
                             const CheckOptions &options);
-/// `why`: what the system says of a file that is there; may be empty.
+/// `why` is the system's message about a file that exists but cannot be read; it may be empty.
 void reportModuleNotFound(const ImportRequest &request, const std::string &why,
                           DiagnosticSink &sink);
-/// Binds the names of an import in `importer`; reports names that are missing or bound already.
+/// Binds the names of an import in `importer`; reports names that are missing or already bound.
 void bindImport(const Tree &tree, NodeId node, const ImportRequest &request, ModuleIndex &importer,
                 const ModuleIndex &imported, DiagnosticSink &sink);
 /// `cycle` lists the names of the modules from the imported one to the importer.
@@ -56,13 +56,13 @@ void reportImportCycle(const ImportRequest &request, const std::vector<std::stri
 void reportNotInModule(const std::string &module, std::string_view name, Span span, bool isDeclared,
                        const std::vector<std::string> &exports, DiagnosticSink &sink);
 
-/// A callable in the graph of calls.
+/// A callable as a node of the call graph.
 struct CallNode {
   std::string_view name;
   Span nameSpan;
   std::vector<std::pair<size_t, Span>> calls; ///< index of the callee, place of the call
 };
-/// Reports calls that lead back, once per cycle; `onCycle` gets every callable of one.
+/// Reports cycles of calls, each once; `onCycle` is called with every callable of a cycle.
 void reportRecursion(const std::vector<CallNode> &graph, DiagnosticSink &sink,
                      const std::function<void(size_t)> &onCycle);
 

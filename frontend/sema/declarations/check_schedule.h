@@ -1,11 +1,12 @@
-// Schedules: everything they name exists, every number makes sense.
+// Schedules: checks that everything they name exists, and that every number is valid.
 #pragma once
 
 #include "frontend/sema/program_state.h"
 
 namespace ptl {
 
-/// Checks the schedules of a file. Needs the bodies of all declarations, whose labels they name.
+/// Checks the schedules of a file. Precondition: the bodies of all declarations have been checked,
+/// since schedules name their labels.
 void checkSchedules(ProgramState &state, CheckedModule &module);
 
 } // namespace ptl

@@ -1,14 +1,14 @@
-// What a file declares: names first, then constants, aliases and structs, which need each other in any
-// order.
+// Declares the contents of a file: names first, then constants, aliases and structs, which may
+// depend on each other in any order.
 #pragma once
 
 #include "frontend/sema/context.h"
 
 namespace ptl {
 
-/// Declares what a file contains; its imports are declared already.
+/// Declares the contents of a file; its imports must have been declared.
 void declareModule(ProgramState &state, CheckedModule &module);
-/// Make and name one declaration; it is completed later.
+/// These create one declaration and bind its name; it is completed later.
 DeclState *makeCallable(ProgramState &state, CheckedModule &module, const Tree &tree, NodeId node);
 StructDecl *makeStruct(ProgramState &state, CheckedModule &module, const Tree &tree, NodeId node);
 TypeAliasDecl *makeAlias(ProgramState &state, CheckedModule &module, const Tree &tree, NodeId node);
@@ -16,14 +16,14 @@ ConstDecl *makeConst(ProgramState &state, CheckedModule &module, const Tree &tre
 
 /// Evaluates constants, aliases and structs of a file.
 void completeModule(ProgramState &state, CheckedModule &module);
-/// Header and fields of a struct, in one step.
+/// Completes the header and fields of a struct.
 void completeStruct(ProgramState &state, CheckedModule &module, const Tree &tree, StructDecl &decl);
-/// Evaluates a `const` that is not yet; false when it has no value (reported).
+/// Evaluates a `const` unless it has been evaluated; false if it has no value, which is reported.
 bool completeConst(ProgramState &state, const ConstDecl &decl);
-/// Resolves an alias that is not yet; false when it is in error (reported).
+/// Resolves an alias unless it has been resolved; false if it has an error, which is reported.
 bool completeAlias(ProgramState &state, const TypeAliasDecl &alias);
 
-/// Warns of imports that nothing used.
+/// Warns of unused imports.
 void warnUnusedImports(ProgramState &state, CheckedModule &module);
 
 } // namespace ptl

@@ -1,4 +1,4 @@
-// The text of an import, and where in a file it goes.
+// The text of an import, and its place in a file.
 #pragma once
 
 #include "frontend/base/diagnostic.h"
@@ -14,14 +14,14 @@
 
 namespace ptl {
 
-/// The offset before the first declaration of a file and the comments that belong to it; `tree`
-/// covers at least the first part of the file.
+/// The offset of the first declaration of a file, including the comments that belong to it; `tree`
+/// must cover at least the beginning of the file.
 uint32_t firstDeclaration(const Tree &tree);
 
 /// The byte offsets in a file at which an import, or names of it, can be inserted.
 struct ImportSites {
-  std::optional<uint32_t> names; ///< behind the names of an import of the same module
-  std::optional<uint32_t> last;  ///< behind the last import
+  std::optional<uint32_t> names; ///< after the names of an import of the same module
+  std::optional<uint32_t> last;  ///< after the last import
   uint32_t first = 0;            ///< see `firstDeclaration`
 };
 
@@ -29,18 +29,18 @@ struct PlacedText {
   uint32_t at = 0;
   std::string text;
 };
-/// The import of `names` (`silu, gelu`; empty: of the module itself) of `module` (`std.nn`).
+/// The text that imports `names` (`silu, gelu`; empty: the module itself) of `module` (`std.nn`).
 PlacedText importText(const ImportSites &sites, const std::string &module,
                       const std::string &names);
 
 /// Names to import by module; an empty name is the module itself.
 using ImportNeeds = std::map<std::string, std::set<std::string>>;
-/// One text per import; those that come to stand before the first declaration stand together.
+/// One text per import; those that are inserted before the first declaration form one block.
 std::vector<PlacedText>
 importTexts(const ImportNeeds &needs,
             const std::function<ImportSites(const std::string &module)> &sitesFor);
 
-/// The same for a whole file.
+/// The edits that add imports to a whole file.
 std::vector<TextEdit> importEdits(const Tree &tree, const ImportNeeds &needs);
 
 } // namespace ptl

@@ -1,4 +1,4 @@
-// How dump.h prints; inside `frontend/sema` only.
+// The implementation of dump.h; only for use inside `frontend/sema`.
 #pragma once
 
 #include "frontend/sema/block/checked_block.h"
@@ -16,7 +16,7 @@ public:
   void module(const CheckedModule &module);
   void callable(const CallableDecl &decl);
   const std::string &text() const { return text_; }
-  /// Where each line of the text comes from.
+  /// The source location of each line of the text.
   const std::vector<Span> &spans() const { return spans_; }
 
 private:

@@ -31,6 +31,7 @@ std::string toString(Context &ctx, const Shape &shape) {
 }
 
 Proof extentsEqual(Context &ctx, const Extent &a, const Extent &b) {
+  // An extent without a length had an error, which was reported already.
   if (!a.length || !b.length || a.length == b.length)
     return Proof::True;
   return ctx.facts.proveEqual(a.length, b.length).proof;
@@ -45,7 +46,7 @@ bool sameShape(Context &ctx, const Shape &a, const Shape &b) {
   return true;
 }
 
-/// Chooses between two equal extents the one that carries more information: a range, a capacity.
+/// Chooses of two equal extents the one with more information: a range or a capacity.
 static Extent richer(const Extent &a, const Extent &b) {
   if (!a.length)
     return b;
@@ -63,7 +64,7 @@ std::optional<Shape> broadcast(Context &ctx, const Shape &a, const Shape &b,
     return b;
   if (b.isScalar())
     return a;
-  // Nothing says which of the axes that `..` stands for would meet the further axes of the other.
+  // Nothing says which of the axes in `..` would meet the other operand's further axes.
   bool prefixMeetsAxes = (a.prefix && b.rank() > a.rank()) || (b.prefix && a.rank() > b.rank());
   if (prefixMeetsAxes) {
     mismatch->rankDiffers = true;
@@ -81,8 +82,8 @@ std::optional<Shape> broadcast(Context &ctx, const Shape &a, const Shape &b,
       out = x ? *x : *y;
     else if (extentsEqual(ctx, *x, *y) == Proof::True)
       out = richer(*x, *y);
-    // Only a constant 1 repeats. An extent that happens to be 1 in a run has to equal the other
-    // one, so the shape of a result does not depend on data.
+    // Only a constant 1 repeats. An extent that happens to be 1 at run time must equal the other
+    // one, so that the shape of a result does not depend on data.
     else if (x->length.isConstant(1))
       out = *y;
     else if (y->length.isConstant(1))
@@ -113,7 +114,8 @@ bool broadcastsTo(Context &ctx, const Shape &from, const Shape &to, ExtentMismat
   return true;
 }
 
-/// Lengths of ranges are equal by how the ranges are made, not by a wish.
+/// Whether a length comes from a range. Such lengths are equal by construction, not by an
+/// assumption.
 static bool namesRange(Context &ctx, Dim dim) {
   bool found = false;
   forEachSymbol(dim, [&](SymbolId symbol) {
@@ -123,7 +125,8 @@ static bool namesRange(Context &ctx, Dim dim) {
   return found;
 }
 
-/// The axes of extent 1 without which a shape is the target; empty if it is not.
+/// The axes of extent 1 that must be removed from a shape to get the target; empty if that does not
+/// give it.
 static std::vector<size_t> keptAxes(Context &ctx, const Shape &shape, const Shape &target) {
   std::vector<size_t> kept;
   if (shape.prefix != target.prefix || shape.extents.size() <= target.extents.size())

@@ -1,4 +1,4 @@
-// Indexing: what each index does to its axis, the type of the result, and the bounds.
+// Index expressions: the effect of each index on its axis, the type of the result, and the bounds.
 #pragma once
 
 #include "frontend/sema/expressions/broadcast.h"
@@ -6,15 +6,15 @@
 namespace ptl {
 
 Expr *checkIndex(Context &ctx, NodeId node);
-/// `x[…]` of `load(x[…], outside: v)`: no bounds.
+/// Checks the `x[…]` of `load(x[…], outside: v)`, which has no bounds checks.
 IndexExpr *checkRegion(Context &ctx, NodeId node);
-/// The place an indexed assignment writes.
+/// Checks the place that an indexed assignment writes.
 Expr *checkTarget(Context &ctx, NodeId node);
-/// The value with another shape of as many elements.
+/// The value reshaped; the number of elements is the same.
 Expr *reshaped(Context &ctx, Expr *value, const Shape &shape);
-/// The value with the shape that it broadcasts to.
+/// The value broadcast to a shape.
 Expr *repeated(Context &ctx, Expr *value, const Shape &shape);
-/// An array as one of one axis; one with `..` stays as it is.
+/// An array flattened to one axis; an array with `..` is not changed.
 Expr *withOneAxis(Context &ctx, Expr *array);
 
 } // namespace ptl

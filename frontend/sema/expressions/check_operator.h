@@ -1,5 +1,5 @@
-// Operators: arithmetic with dimensions, shifted ranges, short circuit, everything else by the op
-// table. Fields of values, too.
+// Operators: arithmetic with dimensions, shifted ranges, short-circuit evaluation; everything else
+// by the op table. Also fields of values.
 #pragma once
 
 #include "frontend/sema/expressions/convert.h"
@@ -8,10 +8,10 @@ namespace ptl {
 
 Expr *checkBinary(Context &ctx, NodeId node, const Type *expected);
 Expr *checkUnary(Context &ctx, NodeId node, const Type *expected);
-/// A built-in operator by its spelling, on operands.
+/// Applies a built-in operator, given by its spelling, to operands.
 Expr *checkOperator(Context &ctx, NodeId node, std::string_view spelling,
                     std::vector<Operand> operands);
-/// `r.len`, `s.field`, `nn.EPS`
+/// Checks `r.len`, `s.field`, `nn.EPS`.
 Expr *checkMember(Context &ctx, NodeId node);
 /// Sets `dim` of an operator or built-in on `int` scalars.
 void setDim(Context &ctx, OpExpr *expr);

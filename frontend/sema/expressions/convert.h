@@ -1,16 +1,16 @@
-// Operands and their types: constants take a type, `int` becomes another integer type, values go to
-// places of a known type.
+// Operands and their types: constants get a type, `int` is converted to other integer types, and
+// values are converted to the type that a place expects.
 #pragma once
 
 #include "frontend/sema/context.h"
 
 namespace ptl {
 
-/// A checked operand: an expression, or a constant that still waits for a type.
+/// A checked operand: an expression, or a constant that has no type yet.
 struct Operand {
   NodeId node = kNoNode;
   Span span;
-  Expr *expr = nullptr; ///< null while `constant` waits
+  Expr *expr = nullptr; ///< null while the operand is an untyped `constant`
   std::optional<ConstValue> constant;
 
   bool isUntyped() const { return !expr; }
@@ -18,25 +18,25 @@ struct Operand {
   bool isIntScalar() const { return expr && expr->type->isInt(); }
 };
 
-/// The operand with an element type: constants take it, `int` scalars convert to integers. The
-/// types must agree already otherwise.
+/// The operand with an element type: constants get it, `int` scalars are converted to integers.
+/// Otherwise the types must already be equal.
 Expr *operandAs(Context &ctx, const Operand &operand, Elem elem);
-/// Without a context: `int`, else `f32`.
+/// The operand without a context: a constant becomes `int` or `f32`.
 Expr *settle(Context &ctx, const Operand &operand);
-/// Makes the `ConstExpr` of a constant for a type; reports what does not fit.
+/// Creates the `ConstExpr` of a constant for a type; reports a value that does not fit.
 Expr *makeConst(Context &ctx, const ConstValue &value, const Type *type, NodeId node,
                 RoundMode mode = RoundMode::Even);
 /// The constant `true`.
 Expr *trueExpr(Context &ctx, NodeId node);
-/// The type an untyped constant takes by itself.
+/// The type of an untyped constant without a context.
 Elem defaultElem(const ConstValue &constant);
-/// An `int` scalar as a value of an integer type.
+/// Converts an `int` scalar to an integer type.
 Expr *convertInt(Context &ctx, Expr *value, Elem elem);
-/// Converts a value to what a place of type `target` takes: literals, `int` to integers, equal
-/// shapes. Reports a mismatch with `what` ("the initial value", "the default of `eps`").
+/// Converts a value to the type `target`: literals, `int` to integers; shapes must be equal.
+/// Reports a mismatch with `what` ("the initial value", "the default of `eps`").
 Expr *convertTo(Context &ctx, Expr *value, const Type *target, std::string_view what);
 
-/// Whether a generic or concrete element type is of a class.
+/// Whether a generic or concrete element type satisfies a constraint.
 bool elemIs(Elem elem, ElemConstraint constraint);
 inline bool elemIsInt(Elem elem) { return !elem.param && elem.kind == ElemKind::Int; }
 /// `acc(T)` of an element type.

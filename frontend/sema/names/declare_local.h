@@ -1,20 +1,20 @@
-// Declaring the locals and labels of a declaration, and leaving the scopes that they are in.
+// Declares the locals and labels of a declaration, and leaves their scopes.
 #pragma once
 
 #include "frontend/sema/context.h"
 
 namespace ptl {
 
-/// Makes a local and binds its name in the innermost scope. Reports names that may not be shadowed.
-/// Gives `int` scalars that never change (all kinds but `Var`, `Output`, `inout`) a symbol and
-/// `dim`; a `Let` whose value is a dimension gets its `dim` from the caller instead (pass it).
+/// Creates a local and binds its name in the innermost scope. Reports names that may not be
+/// shadowed. Immutable `int` scalars (all kinds but `Var`, `Output`, `inout`) get a symbol and
+/// `dim`; for a `Let` whose value is a dimension, the caller passes that as `dim` instead.
 Local *declareLocal(Context &ctx, LocalKind kind, std::string_view name, Span span,
                     const Type *type, NodeId syntax = kNoNode, Dim dim = {}, bool isInout = false);
-/// A name schedules may use: a `let`, a `task`, a loop.
+/// Declares a name that schedules may use: a `let`, a `task`, a loop.
 void declareLabel(Context &ctx, std::string_view name, LabelKind kind, Span span,
                   bool isParallel = false);
 
-/// Opens a scope for its own lifetime; warns of unused locals at its end.
+/// Opens a scope for its own lifetime; at its end, unused locals are reported.
 class ScopeGuard {
 public:
   explicit ScopeGuard(Context &ctx);
@@ -25,7 +25,7 @@ private:
   Context &ctx_;
 };
 
-/// Leaves the innermost scope, with warnings of unused locals.
+/// Leaves the innermost scope and reports unused locals.
 void leaveScope(Context &ctx);
 
 /// "parameter", "`let`" … for messages.

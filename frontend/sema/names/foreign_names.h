@@ -1,4 +1,5 @@
-// What other languages and libraries call what this one has: for messages about unknown names.
+// Names of other languages and libraries with their counterparts here: for messages about unknown
+// names.
 #pragma once
 
 #include <string_view>
@@ -8,11 +9,11 @@ namespace ptl {
 /// One row of `foreign_names.def`.
 struct ForeignName {
   std::string_view name;
-  std::string_view ours; ///< what stands in its place; empty: nothing does by itself
-  std::string_view how;  ///< what to write instead, where that is more than a name
+  std::string_view ours; ///< the counterpart; empty: no single name is
+  std::string_view how;  ///< what to write instead, if that is more than a name
 };
 
-/// Null where the name is none that is known.
+/// The row of a name; null if there is none.
 const ForeignName *foreignCall(std::string_view name);
 const ForeignName *foreignType(std::string_view name);
 const ForeignName *foreignValue(std::string_view name);

@@ -1,4 +1,4 @@
-// What the modules of the standard library export: for names that a file misses.
+// The exports of the standard library's modules: to suggest imports for unknown names.
 #pragma once
 
 #include "frontend/sema/module_index.h"
@@ -15,10 +15,11 @@ struct LibraryExport {
   DeclSpace space = DeclSpace::Callable;
 };
 
-/// Reads the files of the library when the first name is missed, and keeps what they export.
+/// Reads the files of the library at the first unknown name, and caches their exports.
 class LibraryNames {
 public:
-  /// In order of modules and names. `folder` holds `nn.ptl` …; what cannot be read exports nothing.
+  /// The exports, sorted by module and name. `folder` contains `nn.ptl` …; files that cannot be
+  /// read export nothing.
   const std::vector<LibraryExport> &in(const std::string &folder);
 
 private:

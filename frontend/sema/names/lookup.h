@@ -1,4 +1,4 @@
-// What a name means where the check is: locals, declarations of the file, what it imports. Values,
+// Look-up of names at the current place: locals, declarations of the file, and imports. Values,
 // callables and types are separate name spaces.
 #pragma once
 
@@ -6,16 +6,16 @@
 
 namespace ptl {
 
-/// A value name: local, `const` or module. Marks it used. Does not report; everything null when
-/// unknown.
+/// Looks up a value name: local, `const` or module. Marks it as used. Does not report; all members
+/// are null if the name is unknown.
 ValueRef lookupValue(Context &ctx, std::string_view name);
-/// A callable name: `fn`, `kernel`, `program`, or `struct` as constructor. Built-ins are looked up
-/// after it.
+/// Looks up a callable name: `fn`, `kernel`, `program`, or a `struct` as constructor. Callers look
+/// up built-ins after it.
 CalleeRef lookupCallable(Context &ctx, std::string_view name);
-/// A type name: `struct` or alias. Does not report.
+/// Looks up a type name: `struct` or alias. Does not report.
 TypeRef lookupType(Context &ctx, std::string_view name);
 
-/// `nn.silu`: member of a module, callable, value or type. Reports private ones and unknown ones.
+/// Looks up `nn.silu`: a callable, value or type of a module. Reports unknown and private names.
 CalleeRef lookupCallableIn(Context &ctx, const CheckedModule &module, std::string_view name,
                            Span span);
 ValueRef lookupValueIn(Context &ctx, const CheckedModule &module, std::string_view name, Span span);

@@ -1,4 +1,4 @@
-// `over host by B, chip by D` in the headers of programs, and the levels that they speak of.
+// The clause `over host by B, chip by D` in the headers of programs, and the levels that it names.
 #pragma once
 
 #include "frontend/base/diagnostic.h"
@@ -12,7 +12,7 @@
 
 namespace ptl {
 
-/// No node if the type has none.
+/// The distribution of a type; no node if it has none.
 inline NodeId distributionOf(const Tree &tree, NodeId type) {
   return type != kNoNode && tree.is(type, NodeKind::ArrayType)
              ? ArrayTypeView(tree, type).distribution()
@@ -37,7 +37,7 @@ template <typename Visit> void forEachDistribution(const Tree &tree, NodeId decl
   }
 }
 
-/// Calls `visit` with the name of each level that a distribution speaks of, in order.
+/// Calls `visit` with the name of each level in a distribution, in order.
 template <typename Visit>
 void forEachLevelName(const Tree &tree, NodeId distribution, Visit visit) {
   for (NodeId item : tree.children(distribution)) {
@@ -56,8 +56,8 @@ NodeId meshOf(const Tree &tree, NodeId decl);
 /// Whether the `mesh` of a callable has an axis of that name.
 bool isMeshAxis(const Tree &tree, NodeId decl, std::string_view name);
 
-/// The levels that the header speaks of, outermost first, all below that of the program; reports
-/// otherwise. The axes of a mesh stand for their level.
+/// The levels that the header names, outermost first. All must be below that of the program,
+/// otherwise an error is reported. The axes of a mesh stand for their level.
 std::optional<std::vector<PlacedLevel>> levelsOf(const Tree &tree, const CallableDecl &decl,
                                                  DiagnosticSink &sink);
 

@@ -24,14 +24,15 @@ static NodeId namedArgument(const Tree &tree, NodeId call, std::string_view name
   return kNoNode;
 }
 
-/// `dispatch`, also of `experts.dispatch`.
+/// The name of a callee, `dispatch` also of `experts.dispatch`.
 static std::string_view calleeName(const Tree &tree, NodeId call) {
   NodeId callee = CallExprView(tree, call).callee();
   return tree.text(tree.is(callee, NodeKind::MemberExpr) ? MemberExprView(tree, callee).name()
                                                          : callee);
 }
 
-/// A `broadcast` without a level repeats an array, and `dispatch` is a function: nothing moves.
+/// The movement of that name, or null. A `broadcast` without a level repeats an array, and
+/// `dispatch` without one is a plain function: neither moves data.
 static const MovementRecord *findMovementCall(std::string_view name, bool namesLevel) {
   const MovementRecord *record = findMovement(name);
   bool isElse =
@@ -48,7 +49,7 @@ const MovementRecord *movementOf(const Tree &tree, const Expr &expr) {
                           namedArgument(tree, convert->syntax, "over") != kNoNode);
 }
 
-/// `[host, chip]` is two of what `chip` is one.
+/// The elements of a list, `[host, chip]`; a single node for anything else.
 static std::vector<NodeId> listed(const Tree &tree, NodeId node) {
   if (node == kNoNode)
     return {};
@@ -96,7 +97,7 @@ static std::string usageOf(const MovementRecord &record) {
   return std::string(record.name) + "(x, " + std::string(behind[static_cast<size_t>(record.takes)]);
 }
 
-/// Why a movement cannot stand here; empty if it can.
+/// Why a movement cannot stand at this place; empty if it can.
 static std::string whyNotHere(Context &ctx) {
   if (!ctx.inProgram())
     return "movements are allowed in programs only, because a `fn` or a kernel works on the data "
@@ -106,12 +107,12 @@ static std::string whyNotHere(Context &ctx) {
   return {};
 }
 
-/// What a call names, by the names of the arguments.
+/// The arguments of a call by their names.
 struct MovementArguments {
   NodeId value = kNoNode, over = kNoNode, by = kNoNode, to = kNoNode, how = kNoNode;
 };
 
-/// What is missing or wrong of what a call names beside the level; empty if nothing is.
+/// What is missing or wrong in the arguments beside the level; empty if nothing is.
 static std::string wrongTarget(Context &ctx, const MovementRecord &record,
                                const MovementArguments &args) {
   switch (record.takes) {
@@ -137,7 +138,7 @@ static std::string wrongTarget(Context &ctx, const MovementRecord &record,
   __builtin_unreachable();
 }
 
-/// Whether a word is one of some, which have spaces between them.
+/// Whether a word is in a list of words separated by spaces.
 static bool isAmong(std::string_view word, std::string_view words) {
   for (size_t begin = 0; begin < words.size();) {
     size_t end = std::min(words.find(' ', begin), words.size());
@@ -148,14 +149,15 @@ static bool isAmong(std::string_view word, std::string_view words) {
   return false;
 }
 
-/// What is wrong with the algorithm that a call names; empty if it names none or one of the record's.
+/// What is wrong with the algorithm that a call names; empty if it names none, or one of the
+/// record's.
 static std::string wrongAlgorithm(Context &ctx, const MovementRecord &record, NodeId how) {
   if (how == kNoNode || isAmong(ctx.text(how), record.algorithms))
     return {};
   return "`how:` takes one of its algorithms: " + std::string(record.algorithms);
 }
 
-/// Whether the arguments are those of the record; reports otherwise.
+/// Checks that the arguments are those of the record; reports otherwise.
 static bool checkArguments(Context &ctx, NodeId node, const MovementRecord &record,
                            const std::vector<CallArgument> &args, NodeId &value) {
   auto fails = [&](Span span, std::string why) {
@@ -194,14 +196,14 @@ static bool checkArguments(Context &ctx, NodeId node, const MovementRecord &reco
   }
   if (record.takes != MovementTakes::Axis && isOne)
     return true;
-  // Looked up for its own sake: what it names is used.
+  // The axes are resolved here so that the names they use count as used.
   bool isRight = true;
   for (NodeId axis : isOne ? std::vector{named.by} : listed(ctx.tree, named.by))
     isRight &= resolveDim(ctx, axis).isKnown();
   return isRight;
 }
 
-/// Whether the levels behind `over:` are names of levels; reports otherwise.
+/// Checks that `over:` has names of levels; reports otherwise.
 static bool checkLevels(Context &ctx, const MovementRecord &record,
                         const std::vector<NodeId> &levels) {
   for (NodeId level : levels) {

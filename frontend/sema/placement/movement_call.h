@@ -9,14 +9,15 @@
 
 namespace ptl {
 
-/// A movement changes where an array lies and not what it is: in the checked tree it is a conversion
-/// to the type that the array has already, at the place of the call, which executors of one part
-/// skip. Null if the name is no movement's.
+/// A movement changes the placement of an array and not its value: in the checked tree it is a
+/// conversion to the type that the array already has, at the place of the call, which executors of
+/// one part ignore. Null if the name is not that of a movement.
 Expr *checkMovementCall(Context &ctx, NodeId node, std::string_view name,
                         const std::vector<CallArgument> &args);
 
-/// The same of a call of a function: with `over:` it is a movement of rows if it calls that function of
-/// `std.experts`. What moves is then the call itself, with all arguments but `over:`. Null for any other call.
+/// The same for a call of a function: with `over:` it is a movement of rows if the function is one
+/// of `std.experts`. What moves is then the call itself, with all arguments but `over:`. Null for
+/// any other call.
 Expr *checkRowsCall(Context &ctx, NodeId node, const CallableDecl &callee,
                     const std::vector<CallArgument> &args);
 
@@ -29,12 +30,12 @@ bool isSubmit(const Tree &tree, const Expr &expr);
 
 /// The movement that an expression of the checked tree is; null for any other.
 const MovementRecord *movementOf(const Tree &tree, const Expr &expr);
-/// What is named with `over:` and with `by:`, in order: levels, and dimensions or a number.
+/// The nodes in `over:` and in `by:`, in order: levels, and dimensions or a number.
 std::vector<NodeId> movementLevels(const Tree &tree, const Expr &expr);
 std::vector<NodeId> movementAxes(const Tree &tree, const Expr &expr);
-/// The algorithm that a movement names with `how:`; empty when it names none.
+/// The algorithm that `how:` of a movement names; empty if there is none.
 std::string_view movementAlgorithm(const Tree &tree, const Expr &expr);
-/// The number that a movement names with `by:` or `to:`; nothing when it is no whole number.
+/// The number in `by:` or `to:` of a movement; nothing if it is not an integer.
 std::optional<int64_t> movementNumber(const Tree &tree, const Expr &expr);
 
 } // namespace ptl

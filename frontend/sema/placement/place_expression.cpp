@@ -25,7 +25,7 @@ ValueId Placer::value(const Expr &expr) {
   case ExprKind::LocalRef:
     return local(cast<LocalRefExpr>(expr));
   case ExprKind::Dim:
-    // Each part works out sizes by itself, so they may depend on nothing that only one of them has.
+    // Each part computes sizes itself, so they must not depend on a value that only some part has.
     if (!isKnown(inProgram(expr.dim)))
       refuse(expr, "this number", "it must be computed from sizes and loop variables alone");
     return number(expr.dim);
@@ -102,7 +102,8 @@ ValueId Placer::apply(const OpExpr &expr) {
   return add(std::move(made));
 }
 
-/// Judges the operands of `made` level by level and slices them; where the result lies.
+/// Judges the operands of `made` level by level and slices them. Returns the placement of the
+/// result.
 Placement Placer::operandPlacements(const OpExpr &expr, PlacedValue &made,
                                     const std::vector<const Expr *> &args) {
   std::vector<Placement> operands;
@@ -117,8 +118,8 @@ Placement Placer::operandPlacements(const OpExpr &expr, PlacedValue &made,
   return result;
 }
 
-/// One level: where the result lies over its parts. `operands` are as far as the levels outside have
-/// sliced them.
+/// The placement of the result over one level. `operands` are the placements after the outer levels
+/// have sliced them.
 LevelPlacement Placer::overLevel(size_t level, const OpExpr &expr, const PlacedValue &made,
                                  const std::vector<const Expr *> &args,
                                  std::vector<Placement> &operands) {
@@ -151,7 +152,7 @@ LevelPlacement Placer::overLevel(size_t level, const OpExpr &expr, const PlacedV
     if (!verdict.slices[i])
       continue;
     if (std::optional<size_t> inside = cutInside(operands[i], level, *verdict.slices[i])) {
-      // Blocks of blocks are needed, and the operand has blocks of the whole.
+      // The result needs blocks of blocks, but the operand has blocks of the whole.
       reports_.needsWhole(*inside, spanOf(expr), name,
                           "one operand is " + reports_.describe(*inside, *at(i).value) +
                               " and another one is also cut over the " +
@@ -174,6 +175,7 @@ ValueId Placer::convert(const ConvertExpr &expr) {
   if (!outermost_ && isSubmit(tree_, expr))
     return SectionWalk(*this).task(expr);
   ValueId id = value(*expr.arg);
+  // The sum of rounded summands is not the rounded sum.
   for (size_t level = 0; level < placed_.levels.size(); ++level)
     if (placed_.values[id].placement[level].isPartial() && expr.type != expr.arg->type) {
       reports_.partial(level, spanOf(expr), reported(*expr.arg, id), "a conversion that rounds");
@@ -187,7 +189,7 @@ ValueId Placer::convert(const ConvertExpr &expr) {
   return add(std::move(made));
 }
 
-/// The arguments of the function that says what becomes of rows: what moves, where to, and the weights.
+/// Places a movement of rows: its operands are the rows, their destinations and the weights.
 ValueId Placer::moveRows(const ConvertExpr &expr, const MovementRecord &movement) {
   PlacedValue made;
   std::vector<const Expr *> args;
@@ -263,7 +265,7 @@ ValueId Placer::call(const CallExpr &expr) {
   if (callee.kind != DeclKind::Fn)
     refuse(expr, "`" + callee.name + "`", "it only works on whole arrays of one part");
   if (!callee.body)
-    throw Refused(); // Checked elsewhere: nothing can be said here.
+    throw Refused(); // The error was reported elsewhere.
   if (!expr.checks.empty() || !callee.tunables.empty())
     refuse(expr, "`" + callee.name + "`", "it has conditions that are not proved, or tunables");
   PlacedFrame frame{&callee, &expr};
@@ -280,11 +282,11 @@ ValueId Placer::call(const CallExpr &expr) {
       refuse(expr, "`" + callee.name + "`", "it has an argument that decides sizes");
     if (arg.param->symbol)
       frame.dims[*arg.param->symbol] = inProgram(arg.value->dim);
-    // A parameter whose length is known needs no value: its uses are lengths.
+    // A parameter whose length is known needs no value, because all its uses are lengths.
     if (!arg.param->symbol || !isKnown(inProgram(arg.value->dim)))
       frame.locals[arg.param] = value(*arg.value);
   }
-  // Errors inside of calls in calls point to the call that stands in the program.
+  // Errors inside nested calls point to the call that is written in the program.
   bool isOutermost = !outermost_;
   if (isOutermost)
     outermost_ = &expr;

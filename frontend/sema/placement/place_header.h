@@ -9,13 +9,14 @@
 
 namespace ptl {
 
-/// The one axis of that length, counted from the end.
+/// The only axis of that length, counted from the end.
 std::optional<int64_t> axisOfLength(std::span<const Dim> shape, Dim length);
 
-/// The dimension of the program that a node names; none for another node.
+/// The dimension of the program that a node names; unknown for another node.
 Dim namedDim(DimContext &dims, const Tree &tree, const CallableDecl &decl, NodeId node);
 
-/// The placement behind the type of a parameter or result, per level. Nothing after a report of one that is not possible.
+/// The placement written behind the type of a parameter or result, per level. Nothing after
+/// reporting an impossible one.
 std::optional<Placement> writtenPlacement(DimContext &dims, const Tree &tree,
                                           const CallableDecl &decl,
                                           std::span<const PlacedLevel> levels, NodeId type,

@@ -1,4 +1,5 @@
-// `x[:, new]` and `x[step, :]` of an array on parts: axes that are cut stay as they are.
+// Placement of `x[:, new]` and `x[step, :]` for an array on parts: axes that are cut must stay as
+// they are.
 #pragma once
 
 #include "frontend/sema/placement/placement.h"
@@ -8,8 +9,8 @@
 
 namespace ptl {
 
-/// What an index makes of a value, its shape and where it lies; nothing where elements would have to move.
-/// `prefix`: how many axes `..` stands for; `inProgram`: what a dimension is in the program.
+/// The shape and placement of an index expression; nothing if elements would have to move. `prefix`
+/// is the number of axes of `..`; `inProgram` translates a dimension to the program's symbols.
 std::optional<PlacedValue> placeIndex(DimContext &dims, const PlacedValue &base,
                                       const IndexExpr &expr, size_t prefix,
                                       const std::function<Dim(Dim)> &inProgram);

@@ -1,4 +1,4 @@
-// What leaves a loop or a declaration in the walk over a program.
+// Jumps out of a loop or a declaration, in the walk over a program.
 #pragma once
 
 #include "frontend/sema/checked_tree.h"
@@ -7,10 +7,10 @@
 
 namespace ptl {
 
-/// Whether a `break` leaves the loop that has this body.
+/// Whether a `break` in this body leaves its loop.
 bool breaks(const Block *body);
 
-/// The statements of a block, and those behind it.
+/// The statements of a block, followed by `rest`.
 std::vector<const Stmt *> joined(const Block *block, const std::vector<const Stmt *> &rest);
 
 } // namespace ptl

@@ -1,5 +1,5 @@
-// Loops of programs on parts: each variable that a loop carries has one placement, at the beginning and
-// at the end of every iteration.
+// Loops of programs on parts: each variable that a loop carries has one placement, at the beginning
+// and at the end of every iteration.
 #pragma once
 
 #include "frontend/sema/placement/placement.h"
@@ -10,18 +10,19 @@
 
 namespace ptl {
 
-/// What the walk over a program does for a loop.
+/// The callbacks of the walk over a program for a loop.
 struct LoopWalk {
   PlacedProgram &placed;
   std::map<const Local *, ValueId> &locals; ///< what each name holds
   const Block *block;
   std::function<void(PlacedLoop &)> body; ///< walks over condition and body once
   std::function<ValueId(ValueId, const Placement &)> slice;
-  /// A value that a variable was given last, for a report.
+  /// The latest value of a variable, for a report.
   std::function<ReportedValue(const Local *, ValueId)> reported;
   PlacementReports &reports;
-  const Local *leaves = nullptr; ///< says at the end of a round whether it was the last one
-  /// A loop over stages, over whose level all that it carries goes from one to the next.
+  /// a flag that is set at the end of an iteration if it was the last
+  const Local *leaves = nullptr;
+  /// For a loop over stages: the level over which the carried values pass from stage to stage.
   struct Stages {
     size_t level = 0;
     LevelPlacement at, next;
@@ -29,19 +30,21 @@ struct LoopWalk {
   std::optional<Stages> stages = std::nullopt;
 };
 
-/// Adds the variables that a block or a statement assigns, in order, those of blocks in it included.
+/// Appends the variables that a block or a statement assigns, in order, including nested blocks.
 void addAssigned(const Block *block, std::vector<const Local *> &assigned);
 void addAssigned(const Stmt &stmt, std::vector<const Local *> &assigned);
 
-/// One level of a variable that may have the one placement or the other: where it lies for both, since blocks are taken of what
-/// is whole; nothing if something would have to move.
+/// For one level of a variable that may have either of two placements: the placement that serves
+/// for both, since parts can take their blocks of a value that is whole everywhere. Nothing if
+/// elements would have to move.
 std::optional<LevelPlacement> agreed(const Placement &first, const Placement &next, size_t level);
 
 /// Why a loop cannot run on parts; empty if it can.
 std::string whyNoLoop(const ForStmt &stmt);
 
-/// Places a loop whose bounds are set. A variable that it carries begins with its placement before the loop, or cut if every
-/// iteration cuts what is the same everywhere. False after a report.
+/// Places a loop whose bounds are set. A carried variable begins with its placement before the
+/// loop; if that is the same everywhere and every iteration cuts it, it begins cut. False after a
+/// report.
 bool placeLoop(PlacedLoop loop, const LoopWalk &walk);
 
 } // namespace ptl

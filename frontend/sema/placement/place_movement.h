@@ -1,4 +1,4 @@
-// Where a value lies after a movement.
+// The placement of a value after a movement.
 #pragma once
 
 #include "frontend/sema/placement/placement.h"
@@ -8,8 +8,8 @@
 
 namespace ptl {
 
-/// Where `value` lies after the movement that `expr` is, and over which level it moved. Reports why
-/// it cannot move so; nothing then.
+/// The placement of `value` after the movement that `expr` stands for, and the level over which it
+/// moved. Nothing after reporting why it cannot move that way.
 struct MovedTo {
   Placement placement;
   size_t level = 0;
@@ -19,8 +19,9 @@ std::optional<MovedTo> placeMovement(DimContext &dims, const Tree &tree,
                                      const MovementRecord &movement, const ReportedValue &value,
                                      PlacementReports &reports, DiagnosticSink &sink);
 
-/// The level inside `level` that cuts an axis, counted from the end; nothing if none does. Blocks of
-/// blocks do not change where they begin, so only the innermost cut of an axis can be made or mended.
+/// The level inside `level` that cuts an axis, counted from the end; nothing if there is none.
+/// Cutting a block again does not change where the block begins, so only the innermost cut of an
+/// axis can be added or removed.
 std::optional<size_t> cutInside(const Placement &placement, size_t level, int64_t axis);
 
 } // namespace ptl

@@ -5,7 +5,7 @@
 
 namespace ptl {
 
-/// Ends the walk: what is wrong has been reported.
+/// Thrown to end the walk after an error has been reported.
 struct Refused {};
 
 /// The parts of `if p < find(kv, rows) { kv[p] } else { keep(kv, page) }`.
@@ -17,7 +17,8 @@ struct PageForm {
   const ConvertExpr *keep = nullptr; ///< with the page
 };
 
-/// Whether an `if` takes a page from a pool. Reports and throws where it is not written so.
+/// Whether an `if` takes a page from a pool. If it has another form than the required one, reports
+/// that and throws.
 std::optional<PageForm> pageFormOf(const IfExpr &expr, DiagnosticSink &sink);
 
 /// Whether a `let` makes a pool, which is added to the program; `isInside`: of a loop or a `fn`.
@@ -40,10 +41,10 @@ private:
   Placer &p_;
 };
 
-/// What the keys of all pages are made of, when all loops are known.
+/// Determines what the keys of all pages depend on, once all loops are known.
 void findPageSources(PlacedProgram &placed, DiagnosticSink &sink);
 
-/// A misuse of a pool.
+/// Reports a misuse of a pool, and throws.
 [[noreturn]] void refusePool(DiagnosticSink &sink, Span span, const std::string &what,
                              const std::string &why);
 

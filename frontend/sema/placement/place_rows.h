@@ -1,4 +1,4 @@
-// Where rows lie that `dispatch` sends to their experts, and that `combine` brings back.
+// The placement of rows that `dispatch` sends to their experts, and that `combine` brings back.
 #pragma once
 
 #include "frontend/sema/placement/placement.h"
@@ -10,14 +10,14 @@
 namespace ptl {
 
 struct RowsPlaced {
-  std::vector<size_t> over; ///< the levels that it goes over, outermost first
+  std::vector<size_t> over; ///< the levels over which it moves, outermost first
   Placement result;
   Placement
       choices; ///< of the experts that rows name, and of their weights: their blocks are taken for nothing
 };
 
-/// `values`: what moves, the experts that its rows name and, of `combine`, their weights. Reports why it cannot
-/// move so; nothing then.
+/// `values`: what moves, the experts that its rows choose and, for `combine`, their weights.
+/// Nothing after reporting why they cannot move.
 std::optional<RowsPlaced> placeRows(const Tree &tree, const PlacedProgram &program,
                                     const ConvertExpr &expr, const MovementRecord &movement,
                                     std::span<const ReportedValue> values,

@@ -26,6 +26,7 @@ void SectionWalk::section(const BlockStmt &stmt) {
                      std::to_string(*level->count)});
     throw Refused();
   }
+  // Until the end of the section the walk places each value on this part.
   p_.section_ =
       Placer::Section{static_cast<size_t>(level - p_.placed_.levels.begin()), onPart(on.part), &on};
   if (on.stages.var)
@@ -36,7 +37,8 @@ void SectionWalk::section(const BlockStmt &stmt) {
   p_.section_.reset();
 }
 
-/// What goes along the stages lies where the next one runs at the end of each, and behind the last one on its part.
+/// A value that is carried along the stages lies at the end of each on the part of the next one,
+/// and behind the last stage on that stage's part.
 void SectionWalk::stages(const BlockStmt &stmt) {
   const auto &loop = cast<ForStmt>(*stmt.block->stmts.back());
   Dim stage = p_.dims_.symbolDim(*loop.head.var->symbol), one = p_.dims_.constant(1);
@@ -47,6 +49,7 @@ void SectionWalk::stages(const BlockStmt &stmt) {
     at.stages = count;
     return at;
   };
+  // Each part must know how many stages there are without asking another one.
   if (!p_.isKnown(count))
     p_.refuse(*loop.head.iterable, "these stages", "data decide how many there are");
   std::vector<const Local *> carried;
@@ -57,6 +60,7 @@ void SectionWalk::stages(const BlockStmt &stmt) {
     carried.push_back(var.locals[0]);
     p_.frame_->locals[carried.back()] = sent(pushed, p_.section_->at, *var.value);
   }
+  // The last stage has no next one: its value stays on its part.
   LevelPlacement next = onStage(p_.dims_.min(p_.dims_.add(stage, one), p_.dims_.sub(count, one)));
   p_.section_->at = onStage(stage);
   PlacedLoop placed;
@@ -135,7 +139,7 @@ std::optional<PlacedValue> SectionWalk::ownElement(const IndexExpr &expr) {
     return std::nullopt;
   std::optional<PlacedValue> made = placeIndex(p_.dims_, of, expr, p_.frame_->prefix.size(),
                                                [&](Dim dim) { return p_.inProgram(dim); });
-  // Positions of other axes would be taken where the block of the part begins.
+  // A position along another axis would count from the beginning of the part's block.
   if (!made || made->positions.size() != 1)
     return std::nullopt;
   made->placement[p_.section_->level] = p_.section_->at;
@@ -187,7 +191,7 @@ ValueId SectionWalk::sent(ValueId id, const LevelPlacement &to, const Expr &expr
   if (placement[p_.section_->level] == to)
     return id;
   placement[p_.section_->level] = to;
-  // What is the same everywhere is there already.
+  // A value that is the same on all parts is there already.
   if (!p_.placed_.values[id].placement[p_.section_->level].isSingle())
     return p_.slice(id, placement);
   PlacedValue made = p_.placed_.values[id];

@@ -1,4 +1,5 @@
-// The walk over the body of a program: sections, each for one part, and what goes from one to another.
+// The walk over sections of a program, each for one part, and over the values that pass between
+// them.
 #pragma once
 
 #include "frontend/sema/placement/placer.h"
@@ -10,19 +11,22 @@ class SectionWalk {
 public:
   explicit SectionWalk(Placer &placer) : p_(placer) {}
 
-  /// Statements of a section. What they compute lies on its part, and all that they use does.
+  /// Walks the statements of a section. Their results lie on its part, and so must everything that
+  /// they use.
   void section(const BlockStmt &stmt);
-  /// A value that a section uses, which is the same everywhere or on its part; reports others.
+  /// A value that a section uses: it must be the same everywhere, or lie on the section's part;
+  /// otherwise reports it.
   ValueId onThisPart(const Expr &expr, ValueId id);
-  /// `w[s, ..]` in the section of stage `s`, of an array whose first axis counts the stages and is cut over the level.
+  /// `w[s, ..]` in the section of stage `s`, of an array whose first axis is the stages and is cut
+  /// over the level.
   std::optional<PlacedValue> ownElement(const IndexExpr &expr);
   /// `submit(f(x), over: chip)`: on the part whose turn it is.
   ValueId task(const ConvertExpr &expr);
   void push(const BlockExpr &call);
-  /// What was pushed goes to the part of this section.
+  /// Places the popped value, which was pushed elsewhere, on the part of this section.
   ValueId pop(const BlockExpr &call);
-  /// Reports a movement over the level of the section: its part has nobody there to move things with. `over` are the levels of
-  /// a movement of rows.
+  /// Reports a movement over the level of the section, whose single part has no partner there.
+  /// `over` are the levels of a movement of rows.
   void moveInSection(const Expr &expr, const MovementRecord &movement,
                      const std::vector<size_t> &over);
 

@@ -1,6 +1,6 @@
-// Where the arrays of a program lie, over the parts of the levels of the machine: inferred from its
-// header by a rule per operation, and checked. The result is a list of values in program order,
-// which executors compute part by part.
+// The placement of the arrays of a program over the parts of the machine's levels: it is inferred
+// from the header by a rule per operation, and checked. The result is a list of values in program
+// order, which executors compute part by part.
 #pragma once
 
 #include "frontend/base/diagnostic.h"
@@ -16,15 +16,15 @@
 
 namespace ptl {
 
-/// The operation that makes one value of the summands of all parts.
+/// The operation that combines the summands of all parts into the value.
 enum class Fold : uint8_t { Sum, Max, Min };
 
-/// How a value lies over the parts of one level.
+/// The placement of a value over the parts of one level.
 struct LevelPlacement {
   PlacementKind kind = PlacementKind::Whole;
   int64_t axis = 0; ///< of `Cut`, counted from the end: -1 is the last
   Fold fold = Fold::Sum;
-  int64_t turn = 0;  ///< of `Cut`: block `i` lies on part `i + turn`, round the end
+  int64_t turn = 0;  ///< of `Cut`: block `i` lies on part `i + turn`, modulo the number of parts
   uint32_t part = 0; ///< of `Single`
   /// Of `Single` for a stage: the part that has element `stage` of an axis of length `stages` that is cut over the level;
   /// `part` is that of the last run of the loop over the stages (`codegen/parts`). Of a task `stage` is its number, and `stages` none: tasks go round the parts.
@@ -46,15 +46,16 @@ inline LevelPlacement onPart(uint32_t part) {
   return at;
 }
 
-/// Per level of the program, outermost first. A dimension that several levels cut is cut into
-/// blocks by the outermost, and those into blocks by the next.
+/// One entry per level of the program, outermost first. If several levels cut one dimension, the
+/// outermost cuts it into blocks, and the next cuts these into blocks again.
 using Placement = std::vector<LevelPlacement>;
 
 /// A level whose parts hold the arrays of a program: one of the machine, or an axis of a mesh.
 struct PlacedLevel {
   std::string name;
-  std::string machineLevel;      ///< `chip`: the level itself, or that of which the mesh is made
-  std::optional<uint32_t> count; ///< of an axis of a mesh that says how many parts it has
+  /// `chip`: the level itself, or the level from which the mesh is made
+  std::string machineLevel;
+  std::optional<uint32_t> count; ///< of an axis of a mesh that states its number of parts
 };
 
 using ValueId = uint32_t;
@@ -67,23 +68,24 @@ enum class PlacedKind : uint8_t {
   Convert,   ///< to `elem`, as `expr` says
   Reshape,   ///< the operand in row-major order with the shape of the result
   Index,     ///< the operand at `positions`, with the shape of the result
-  Slice,     ///< each part takes its block of what it has
+  Slice,     ///< each part takes its block of a value that it has whole
   Move,      ///< `movement`
-  Carried,   ///< what a loop carries: first its operand, then what an iteration ends with
-  Arm,       ///< the beginning of an arm of a choice; its operand is the condition
-  Missing,   ///< whether a pool lacks the page that a choice takes from it (`PlacedPage`)
-  Page,      ///< that page
-  Chosen, ///< the first operand or the second, as the arm that was taken; each part takes its block
+  /// carried by a loop: initially its operand, then the value at the end of an iteration
+  Carried,
+  Arm,     ///< the beginning of an arm of a choice; its operand is the condition
+  Missing, ///< whether a pool lacks the page that a choice takes from it (`PlacedPage`)
+  Page,    ///< that page
+  Chosen,  ///< the first or the second operand, by the arm taken; each part takes its block
 };
 
-/// One value of a program. Shapes are those of the whole arrays, in the dimensions of the program.
+/// One value of a program. Shapes are those of whole arrays, in dimensions of the program.
 struct PlacedValue {
   PlacedKind kind = PlacedKind::Constant;
   Placement placement;
   std::vector<Dim> shape;
   ElemKind elem = ElemKind::F32;
   const Expr *expr = nullptr;
-  std::vector<std::optional<ValueId>> operands; ///< nothing for an operand that is left out
+  std::vector<std::optional<ValueId>> operands; ///< nothing for a missing operand
   const Local *param = nullptr;
   const MovementRecord *movement = nullptr;
   std::string_view how = {};                          ///< of a movement: its algorithm; empty: any
@@ -99,9 +101,10 @@ struct PlacedCarried {
   ValueId next = 0; ///< its value at the end of an iteration
 };
 
-/// A loop over `lo`, `lo + step` … below `hi`, or a `while`, which is all that is not `stmt`. Its values stand together: first one
-/// `Carried` for each variable, which has the last value behind the loop, then what an iteration makes; of a `while` this
-/// begins with its condition, which is the same on all parts.
+/// A loop over `lo`, `lo + step` … below `hi`, or a `while` (without `stmt`). Its values are
+/// contiguous: first one `Carried` for each variable, which has the final value after the loop,
+/// then the values of an iteration; those of a `while` begin with its condition, which is the same
+/// on all parts.
 struct PlacedLoop {
   const ForStmt *stmt = nullptr; ///< null for a `while`
   const Expr *condition = nullptr;
@@ -112,26 +115,28 @@ struct PlacedLoop {
   Dim every; ///< of a loop with checkpoints
   std::vector<PlacedCarried> carried;
   std::optional<size_t>
-      leaves; ///< of `carried`: not 0 at the end of the last round, whatever the range says
+      leaves; ///< of `carried`: not 0 at the end of the last iteration, even if the range continues
   ValueId first = 0, end = 0;
   ValueId body() const { return first + static_cast<ValueId>(carried.size()); }
 };
 
-/// `let kv = pool(f32[P, D], memory: 1GiB, disk: 64GiB)`: where pages are kept from run to run.
+/// `let kv = pool(f32[P, D], memory: 1GiB, disk: 64GiB)`: a store of pages that persists between
+/// runs.
 struct PlacedPool {
   const Local *local = nullptr;
   uint64_t memory = 0, disk = 0; ///< bytes; 0: it has no such tier
   std::optional<size_t> over; ///< the level whose parts have one memory; nothing: each has its own
 };
 
-/// What a page is a function of, from which its key is made: the rows up to its own, and these.
+/// What a page depends on, from which its key is computed: the rows up to its own, and the
+/// following.
 struct PageSource {
   std::vector<ValueId> arguments; ///< the whole of them
   std::vector<SymbolId> numbers;  ///< sizes, parameters and counters of other loops
 };
 
-/// A choice that takes a page from a pool. Its first arm makes the page, which is then kept, where the pool lacks it, and the
-/// other one is the page that is there.
+/// A choice that takes a page from a pool. If the pool lacks the page, the first arm computes it
+/// and stores it; the other arm is the stored page.
 struct PlacedPage {
   size_t pool = 0;
   ValueId rows = 0, kept = 0;
@@ -144,23 +149,24 @@ struct PlacedPage {
   PageSource source = {};
 };
 
-/// An `if`, or an `and` or `or` whose right side is computed only where the left does not decide. All parts take the same arm,
-/// since the condition is the same on all. Its values stand together: those of the one arm, those of the other, each behind
-/// an `Arm`, then one `Chosen` for each variable that may differ and for the value.
+/// An `if`, or an `and` or `or` whose right side is evaluated only if the left does not decide. All
+/// parts take the same arm, since the condition is the same on all. Its values are contiguous:
+/// those of the one arm, then those of the other, each after an `Arm`, then one `Chosen` for each
+/// variable that may differ and for the value.
 struct PlacedChoice {
   const Expr *condition = nullptr;
   ValueId holds = 0; ///< the condition
   ValueId first = 0, otherwise = 0, chosen = 0, end = 0;
-  std::string what = {}; ///< that it decides, for messages: a variable, or nothing
+  std::string what = {}; ///< what it decides, for messages: a variable, or empty
   std::optional<PlacedPage> page = std::nullopt;
 
-  /// What an arm makes, behind its `Arm`.
+  /// The values of an arm, after its `Arm`.
   std::pair<ValueId, ValueId> arm(bool isThen) const {
     return isThen ? std::pair(first + 1, otherwise) : std::pair(otherwise + 1, chosen);
   }
 };
 
-/// How far a list of values has come.
+/// A position in the lists of a program, to which they can be cut back.
 struct PlacedMark {
   size_t values = 0, loops = 0, choices = 0, locals = 0;
 };
@@ -170,20 +176,20 @@ struct PlacedProgram {
   std::vector<PlacedLevel> levels;   ///< whose parts hold the arrays, outermost first
   std::vector<PlacedValue> values;   ///< operands before what uses them
   std::vector<PlacedLoop> loops;     ///< inner ones before those that they stand in
-  std::vector<PlacedChoice> choices; ///< likewise
+  std::vector<PlacedChoice> choices; ///< inner ones before outer ones
   std::vector<PlacedPool> pools;
-  std::vector<std::shared_ptr<Local>> flags; ///< what `PlacedLoop::leaves` are called
+  std::vector<std::shared_ptr<Local>> flags; ///< the variables of `PlacedLoop::leaves`
   std::vector<ValueId> outputs;              ///< one per output, placed as declared
-  /// What the names of the program itself stand for, in the order in which they get it: parameters,
+  /// The values of the program's own names, in the order in which they are bound: parameters,
   /// `let`s, results.
   std::vector<std::pair<const Local *, ValueId>> locals;
 
-  /// The loop whose values begin with this one; null if none does.
+  /// The loop whose values begin with this one; null if there is none.
   const PlacedLoop *loopAt(ValueId first) const {
     auto found = std::ranges::find(loops, first, &PlacedLoop::first);
     return found == loops.end() ? nullptr : &*found;
   }
-  /// The choice whose values begin with this one; null if none does.
+  /// The choice whose values begin with this one; null if there is none.
   const PlacedChoice *choiceAt(ValueId first) const {
     auto found = std::ranges::find(choices, first, &PlacedChoice::first);
     return found == choices.end() ? nullptr : &*found;
@@ -197,7 +203,7 @@ struct PlacedProgram {
     return found == choices.end() ? nullptr : &*found;
   }
   PlacedMark mark() const { return {values.size(), loops.size(), choices.size(), locals.size()}; }
-  /// Forgets what came behind a mark.
+  /// Removes everything after a mark.
   void backTo(const PlacedMark &mark) {
     values.resize(mark.values);
     loops.resize(mark.loops);
@@ -215,13 +221,14 @@ struct PlacedProgram {
 /// Whether the header of a callable places an array.
 bool isPlaced(const Tree &tree, NodeId decl);
 
-/// Places all values of a program without errors, whose header does. Reports what does not agree, and
-/// what there is no rule for; nothing then. Nothing comes back, without a report, if the body of a
-/// `fn` that it calls has not been checked (`check_chunk.h`).
+/// Places all values of a program without errors whose header places arrays. Nothing after
+/// reporting a contradiction, or an operation without a rule. Nothing, without a report, if the
+/// body of a `fn` that it calls has not been checked (`check_chunk.h`).
 std::optional<PlacedProgram> placeProgram(const CheckedProgram &program, const Tree &tree,
                                           const CallableDecl &decl, DiagnosticSink &sink);
 
-/// The same for editors, which show a program with errors, too: it has the values before the first error.
+/// The same for editors, which also show programs with errors: it has the values before the first
+/// error.
 struct PlacedAsFar {
   PlacedProgram program;
   bool isAll = false;

@@ -1,16 +1,16 @@
-// Reports placements that do not agree, with the movements that would repair them.
+// Reports contradicting placements, with the movements that would repair them.
 #pragma once
 
 #include "frontend/sema/placement/placement.h"
 
 namespace ptl {
 
-/// A value as a report speaks of it.
+/// A value in the terms of a report.
 struct ReportedValue {
   const PlacedValue *value = nullptr;
-  std::string name;            ///< what it is called: "`x @ w`"
+  std::string name;            ///< description: "`x @ w`"
   std::string text;            ///< as written; empty: it has no text here
-  std::optional<Span> written; ///< where a movement can be put round it
+  std::optional<Span> written; ///< the span around which a movement can be written
 };
 
 /// Reports the errors in one program. Each concerns one level, which is the first argument.
@@ -37,14 +37,14 @@ public:
   /// Reports a variable whose placement at the end of an iteration differs from the one before the loop.
   void carried(size_t level, Span span, const std::string &name, const PlacedValue &first,
                const ReportedValue &next);
-  /// Reports what lies differently at the ends of the arms of a choice.
+  /// Reports a variable or value whose placement differs at the ends of the arms of a choice.
   void arms(size_t level, Span span, const std::string &name, const ReportedValue &then,
             const ReportedValue &otherwise);
   void source(size_t level, Span span, const MovementRecord &movement, const ReportedValue &value);
   void noRule(Span span, const std::string &what, const std::string &why);
 
 private:
-  /// The movement from one placement to another; null when it takes more than one, or none.
+  /// The movement from one placement to another; null if more than one is needed, or none.
   const MovementRecord *between(const LevelPlacement &from, const LevelPlacement &to) const;
   void offer(size_t level, DiagnosticBuilder report, const ReportedValue &value,
              const MovementRecord &movement, const std::string &target);

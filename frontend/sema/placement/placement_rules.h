@@ -1,5 +1,5 @@
-// The rule of placement of an operation, from its record: which axes of the operands an axis of the
-// result comes from, which are contracted, and what is linear.
+// The rule of placement of an operation, derived from its record: the operands' axes from which
+// each axis of the result comes, those that are contracted, and in which operands it is linear.
 #pragma once
 
 #include "frontend/sema/placement/placement.h"
@@ -8,13 +8,13 @@
 
 namespace ptl {
 
-/// An operand: its whole shape and where it lies over one level. A scalar has no axes.
+/// An operand: its whole shape and its placement over one level. A scalar has no axes.
 struct PlacedOperand {
   std::span<const Dim> shape;
   LevelPlacement placement;
 };
 
-/// What an operation makes of its operands, over one level.
+/// The placement of an operation's result over one level, or why there is none.
 struct PlacementVerdict {
   enum class Kind : uint8_t {
     Fine,
@@ -25,23 +25,23 @@ struct PlacementVerdict {
   Kind kind = Kind::Fine;
   size_t operand = 0, other = 0;
   LevelPlacement result;
-  /// Per operand that is the same everywhere and of which each part takes its block: the axis,
-  /// counted from the end.
+  /// Per operand that is the same everywhere and of which each part takes its block: the axis of
+  /// the blocks, counted from the end.
   std::vector<std::optional<int64_t>> slices;
   int64_t turn = 0; ///< of the blocks of slices
 };
 
-/// Whether there is a rule for a built-in, and executors of parts have what it needs besides operands.
+/// Whether a built-in has a rule, and executors of parts support it.
 bool hasPlacementRule(const OpRecord &op);
 
-/// `shape`: of the result, as a whole. Levels are judged one by one: what is cut by another level is cut
-/// before or afterwards, whatever this one does.
+/// `shape` is the whole shape of the result. Levels are judged independently: a cut by another
+/// level happens before or after, regardless of this one.
 PlacementVerdict placeOp(DimContext &dims, const OpExpr &expr,
                          std::span<const PlacedOperand> operands, std::span<const Dim> shape,
                          ElemKind elem);
 
 /// The axis of the result, counted from the end, whose blocks hold the same elements as those of an
-/// axis before a reshape; nothing when elements would have to move.
+/// axis before a reshape; nothing if elements would have to move.
 std::optional<int64_t> axisAfterReshape(DimContext &dims, std::span<const Dim> from, int64_t axis,
                                         std::span<const Dim> to);
 

@@ -1,11 +1,12 @@
-// The page of the placement rules of all operations. It applies the rules themselves, so it cannot differ from them.
+// Generates the page about the placement rules of all operations. It applies the rules themselves,
+// so it cannot contradict them.
 #pragma once
 
 #include <string>
 
 namespace ptl {
 
-/// `docs/placement.md`.
+/// The text of `docs/placement.md`.
 std::string placementTable();
 
 } // namespace ptl

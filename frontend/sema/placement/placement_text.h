@@ -1,5 +1,5 @@
-// What editors show of a placed value beside its type: where it lies, what one part has of it, and why
-// it is partial.
+// Text that editors show about a placed value besides its type: its placement, the share of one
+// part, and why it is partial.
 #pragma once
 
 #include "frontend/sema/placement/placement.h"
@@ -8,13 +8,14 @@
 
 namespace ptl {
 
-/// ` over host by B, chip by F`, as behind a type; empty where a value is the same everywhere.
+/// ` over host by B, chip by F`, as after a type; empty if the value is the same everywhere.
 std::string placementText(const DimContext &dims, const PlacedProgram &placed, ValueId value);
 
-/// What a part has: `f32[B, cdiv(F, chips)]`; the same as the whole where nothing cuts it.
+/// The type of a part's share: `f32[B, cdiv(F, chips)]`; that of the whole value if nothing cuts
+/// it.
 std::string partTypeText(const DimContext &dims, const PlacedProgram &placed, ValueId value);
 
-/// The bytes of that: a number as text if it is known, else `4*B*cdiv(F, chips)`.
+/// The bytes of a part's share: a number as text if it is known, else `4*B*cdiv(F, chips)`.
 struct PartBytes {
   std::optional<int64_t> number;
   std::string text;
@@ -27,7 +28,7 @@ std::string partialText(const DimContext &dims, const PlacedProgram &placed, con
                         ValueId value);
 
 /// What a movement of the program sends: "each of n chips sends (n - 1) / n of 4 * B * F bytes".
-/// `source`: what it moves.
+/// `source` is the value that it moves.
 std::string sentText(const DimContext &dims, const std::vector<PlacedLevel> &levels, size_t level,
                      const PlacedValue &source, const MovementRecord &movement);
 

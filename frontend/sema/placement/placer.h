@@ -1,4 +1,5 @@
-// The walk over the body of a program, by files: statements, expressions, choices, sections for one part.
+// The walk over the body of a program that places its values: statements, expressions, choices, and
+// sections for one part.
 #pragma once
 
 #include "frontend/sema/block/checked_block.h"
@@ -11,8 +12,8 @@
 
 namespace ptl {
 
-/// A declaration whose body is walked: the program, or a `fn` that it calls. Its dimensions are
-/// those of the program.
+/// A declaration whose body is being walked: the program, or a `fn` that it calls. Its dimensions
+/// are bound to those of the program.
 struct PlacedFrame {
   const CallableDecl *decl = nullptr;
   const CallExpr *call = nullptr; ///< null for the program
@@ -67,12 +68,12 @@ private:
   ValueId moveRows(const ConvertExpr &expr, const MovementRecord &movement);
   ValueId index(const IndexExpr &expr);
   ValueId call(const CallExpr &expr);
-  // What leaves a loop or a declaration, in arms of choices.
+  // Jumps out of a loop or a declaration, in arms of choices.
   using Statements = std::vector<const Stmt *>;
   void sequence(const Statements &stmts);
   ValueId result(const Statements &stmts, const Expr *last, const CallExpr &expr);
   // Choices.
-  /// What an arm ends with. `given` has what its variables were given last.
+  /// The values at the end of an arm; `given` has the latest values of its variables.
   struct ArmEnd {
     std::optional<ValueId> value = {}; ///< of an `if` with a value
     std::map<const Local *, ValueId> locals = {};
@@ -98,7 +99,8 @@ private:
   ElemKind elemOf(const Elem &elem) const;
   std::vector<Dim> shapeOf(const Type &type) const;
   Dim inProgram(Dim dim) const { return dim ? dims_.substitute(dim, frame_->dims) : dim; }
-  /// Whether sizes, parameters and counters of loops decide a number. Others are data, which a dimension of a value cannot be.
+  /// Whether a number is determined by sizes, parameters and counters of loops. Other numbers are
+  /// data, which cannot be dimensions of a value.
   bool isKnown(Dim dim) const;
   // Reports.
   ReportedValue reported(const Expr &expr, ValueId id) const;
@@ -123,11 +125,11 @@ private:
   PlacementReports reports_;
   DiagnosticSink &sink_;
   PlacedFrame *frame_ = nullptr;
-  const CallExpr *outermost_ = nullptr; ///< the call that stands in the program
+  const CallExpr *outermost_ = nullptr; ///< the call that the program itself contains
   std::map<const Local *, Placement> wanted_;
   std::map<const Local *, size_t> outputs_;
   std::map<const Local *, const Expr *>
-      given_; ///< what a variable was given last; null: by a choice
+      given_; ///< the latest value of each variable; null: given by a choice
   size_t loopDepth_ = 0;
   Dim round_; ///< counts the rounds of the innermost loop from 0; none outside of loops, and in a `while`
   int64_t tasks_ = 0; ///< that were submitted so far

@@ -7,16 +7,16 @@
 
 namespace ptl {
 
-/// A pool changes how fast a program is, and never what it computes. So in the checked tree its words are conversions that
-/// change nothing, with a `PoolUse`: a pool in which nothing is found. Null if the call has none of these names, or its
-/// first argument is no pool.
+/// A pool affects the speed of a program, never its results. So in the checked tree the calls are
+/// conversions that change nothing, with a `PoolUse`, as for a pool in which nothing is ever found.
+/// Null if the call has none of these names, or its first argument is not a pool.
 Expr *checkPoolCall(Context &ctx, NodeId node, std::string_view name,
                     const std::vector<CallArgument> &args);
 
 /// `kv[p]`, if the base is a pool; null otherwise.
 Expr *checkPoolPage(Context &ctx, NodeId node, const Expr *base, std::span<const NodeId> indices);
 
-/// What an expression says of a pool; null for most.
+/// The use of a pool that an expression stands for; null for most expressions.
 const PoolUse *poolUseOf(const Expr *expr);
 
 } // namespace ptl

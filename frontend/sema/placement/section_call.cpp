@@ -55,7 +55,7 @@ Stmt *checkPartPipe(Context &ctx, NodeId node) {
 
 // ---- Sections -----------------------------------------------------------------------------------
 
-/// Why a section cannot stand where it does; empty if it can.
+/// Why a section cannot stand at this place; empty if it can.
 static std::string whyNotHere(Context &ctx, const OnStmtView &view) {
   std::string level(ctx.text(view.core()));
   if (view.part() == kNoNode)
@@ -77,9 +77,9 @@ static uint32_t partNumber(Context &ctx, NodeId node) {
   return part;
 }
 
-/// `s in 0..S`: there is a first stage, and each has a part.
+/// Checks `s in 0..S`: there is at least one stage, and each has a part.
 static LoopHead checkStages(Context &ctx, NodeId node) {
-  FactSet outside = ctx.facts; // Inside there is a stage.
+  FactSet outside = ctx.facts; // Inside, the facts say that there is a stage.
   LoopHead head = checkLoopBinding(ctx, node);
   const auto *range = dyn_cast<RangeExpr>(head.iterable);
   bool isRight = range && head.var->symbol && range->lo->dim.isConstant(0) && range->hi->dim &&

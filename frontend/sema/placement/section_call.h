@@ -1,4 +1,4 @@
-// Sections of programs for parts, `on chip 0 { … }`, and pipes between them.
+// Sections of programs for single parts, `on chip 0 { … }`, and the pipes between them.
 #pragma once
 
 #include "frontend/sema/calls/check_call.h"
@@ -6,13 +6,14 @@
 
 namespace ptl {
 
-/// `pipe act: f32[B, D] depth 2` in a program.
+/// Checks `pipe act: f32[B, D] depth 2` in a program.
 Stmt *checkPartPipe(Context &ctx, NodeId node);
 
-/// `on chip 0 { … }` in a program.
+/// Checks `on chip 0 { … }` in a program.
 Stmt *checkPartSection(Context &ctx, NodeId node);
 
-/// `push(act, y)` and `pop(act)` in a program. What is pushed has the type of the pipe, and so has what is popped.
+/// Checks `push(act, y)` and `pop(act)` in a program. The pushed value must have the type of the
+/// pipe, which is also that of the popped value.
 Expr *checkPartCall(Context &ctx, NodeId node, std::string_view name,
                     const std::vector<CallArgument> &args);
 

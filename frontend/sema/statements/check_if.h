@@ -1,4 +1,4 @@
-// `if` as statement and as expression.
+// `if`, as a statement and as an expression.
 #pragma once
 
 #include "frontend/sema/context.h"

@@ -1,18 +1,18 @@
-// Static bounds of lengths: on chips every array in a local memory needs one.
+// Static bounds of lengths: on chips every array in a local memory needs them.
 #pragma once
 
 #include "frontend/sema/context.h"
 
 namespace ptl {
 
-/// The extent of a length, with the capacity that facts give it.
+/// The extent of a length, with the capacity that the facts imply.
 Extent makeExtent(Context &ctx, Dim length, const RangeInfo *range = nullptr);
-/// Static bound of a length: over constants, tunables and `static` dimensions only. Unknown when
-/// there is none.
+/// A static upper bound of a length, over constants, tunables and `static` dimensions only. Unknown
+/// if there is none.
 Dim capacityOf(Context &ctx, Dim length);
-/// Whether a dimension has a value when the kernel is compiled.
+/// Whether the value of a dimension is known when the kernel is compiled.
 bool isStaticDim(Context &ctx, Dim dim);
-/// Reports each extent of an on-chip array without capacity; true when all have one.
+/// Reports each extent of an on-chip array without a capacity; true if there is none.
 bool requireCapacity(Context &ctx, const Type *type, Span span, std::string_view what);
 
 } // namespace ptl

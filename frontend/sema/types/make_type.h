@@ -1,5 +1,5 @@
-// Types made while checking: the few that all declarations share, and those that are put together.
-// They belong to the `CheckedProgram`.
+// Creates types: the few that all declarations share, and derived ones. The `CheckedProgram` owns
+// them.
 #pragma once
 
 #include "frontend/sema/context.h"
@@ -13,14 +13,14 @@ const Type *intType(Context &ctx);
 const Type *boolType(Context &ctx);
 const Type *scalarType(Context &ctx, Elem elem);
 inline const Type *scalarType(Context &ctx, ElemKind kind) { return scalarType(ctx, Elem{kind}); }
-/// An array of inferred place and layout, dense.
+/// A dense array type with inferred place and layout.
 const Type *arrayType(Context &ctx, Elem elem, std::vector<Extent> extents, bool prefix = false);
 const Type *rangeType(Context &ctx, const RangeInfo *range);
 const Type *tupleType(Context &ctx, std::vector<const Type *> elements);
 /// The type with another place and layout.
 const Type *withPlace(Context &ctx, const Type *type, Place place,
                       Layout layout = Layout::Inferred);
-/// A copy to change before it is used.
+/// A copy that the caller may modify before it is used.
 Type *copyType(Context &ctx, const Type &type);
 
 inline std::string toString(Context &ctx, const Type *type) { return toString(ctx.dims, *type); }

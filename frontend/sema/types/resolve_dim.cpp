@@ -37,7 +37,7 @@ static Dim dimOfLocal(Context &ctx, NodeId node, const Local &local) {
               "dimension");
     return {};
   }
-  // Most locals are dimensions, or in error.
+  // Most locals are dimensions or have errors.
   if (local.dim || !local.type || local.type->isError())
     return local.dim;
   if (local.type->kind == TypeKind::Range)
@@ -45,7 +45,7 @@ static Dim dimOfLocal(Context &ctx, NodeId node, const Local &local) {
                         "a range must be a whole extent of a shape; its length is `" + local.name +
                             ".len`");
   if (local.kind == LocalKind::Var)
-    // A dimension must keep its value as long as types speak of it.
+    // A dimension must keep its value as long as types mention it.
     return reportNotDim(ctx, node, "a `var` may change: bind its value with `let` first");
   if (local.isInout || local.kind == LocalKind::Output)
     return reportNotDim(ctx, node, "its value may change: bind it with `let` first");
@@ -165,7 +165,7 @@ static Dim dimOfCall(Context &ctx, NodeId node) {
   if (!ctx.tree.is(call.callee(), NodeKind::NameExpr))
     return reportNotDim(ctx, node, "dimensions know the calls `cdiv`, `min` and `max`");
   std::string_view name = ctx.tree.mainText(call.callee());
-  // A function that the user declares under such a name is no operation of dimensions.
+  // A function that the user declares under such a name is no dimension operation.
   bool isKnown = (name == "cdiv" || name == "min" || name == "max") && !lookupCallable(ctx, name);
   if (!isKnown)
     return reportNotDim(ctx, node, "dimensions know the calls `cdiv`, `min` and `max`");
@@ -232,7 +232,7 @@ Dim resolveDim(Context &ctx, NodeId node) {
   }
 }
 
-/// The range that a shape entry names: `r`, a shift `r + 1`, a multiple `2*r + c`. All have the
+/// The range that a shape entry names: `r`, a shift `r + 1`, or a multiple `2*r + c`. All have the
 /// length of `r`.
 static const RangeInfo *findRange(Context &ctx, NodeId node) {
   if (ctx.tree.is(node, NodeKind::ParenExpr))
@@ -249,10 +249,10 @@ static const RangeInfo *findRange(Context &ctx, NodeId node) {
     return nullptr;
   TokenKind op = ctx.tree.mainKind(node);
   BinaryExprView binary(ctx.tree, node);
-  // Both operands are looked at, because the range may stand on either side.
+  // Both operands are examined, because the range may be on either side.
   const RangeInfo *left = findRange(ctx, binary.lhs());
   const RangeInfo *right = findRange(ctx, binary.rhs());
-  // A range minus a number is a shift; a number minus a range would turn it round.
+  // A range minus a number is a shift; a number minus a range would reverse it.
   if (left && !right && (op == TokenKind::Plus || op == TokenKind::Minus || op == TokenKind::Star))
     return left;
   if (right && !left && (op == TokenKind::Plus || op == TokenKind::Star))
@@ -273,7 +273,7 @@ Extent resolveExtent(Context &ctx, NodeId node) {
   if (length && ctx.facts.proveLess(length, ctx.dims.constant(0)).isTrue()) {
     auto report =
         ctx.sink.report(DiagId::NegativeExtent, ctx.span(node), {ctx.dims.toString(length)});
-    // `-1` for what is left over is a habit from other libraries.
+    // `-1` for the remaining extent is a habit from other libraries.
     if (length.isConstant(-1))
       report.help("an extent that is left over is named like the others: `[N, 4]`, `[M * N]`");
     length = {};

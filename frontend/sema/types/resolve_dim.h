@@ -5,8 +5,8 @@
 
 namespace ptl {
 
-/// A dimension expression: constants, dimensions, tunables, `int` scalars, `r.len`, `+ - * / %`,
-/// `cdiv min max`. Reports what is no dimension; unknown then.
+/// Resolves a dimension expression: constants, dimensions, tunables, `int` scalars, `r.len`, `+ - *
+/// / %`, `cdiv min max`. Unknown after reporting that the expression is not a dimension.
 Dim resolveDim(Context &ctx, NodeId node);
 /// One entry of a shape: a dimension expression or a range local.
 Extent resolveExtent(Context &ctx, NodeId node);

@@ -1,7 +1,8 @@
 // Products of matrices.
 include "ir/ops/instructions/instruction_base.td"
 
-/// What the product is added to: `Nothing`; `Sum`, which is the first input; `Row`, which is the last.
+/// The accumulator's initial value: `Nothing` (zero); `Sum`, the first input; `Row`, the last
+/// input.
 class ProductSemantics<string start> : Semantics<"Matmul", [start]>;
 
 class Product<string mnemonic, string summary, Semantics meaning> : Instruction<mnemonic, summary, meaning> {
@@ -9,12 +10,12 @@ class Product<string mnemonic, string summary, Semantics meaning> : Instruction<
   let ins = [Tile<"mk", "left">, Tile<"kn", "right">];
   let outs = [Tile<"mn", "acc">];
 }
-/// To an accumulator, which is the first input.
+/// Adds to an accumulator, which is the first input.
 class ProductAdded<string mnemonic, string summary, Semantics meaning> : Product<mnemonic, summary, meaning> {
   let ins = [AnyType<Tile<"mn", "acc">>, Tile<"mk", "left">, Tile<"kn", "right">];
   let inPlace = 1;
 }
-/// And a row that is repeated, the last input.
+/// Adds a row that is broadcast over all rows, the last input.
 class ProductAndRow<string mnemonic, string summary, Semantics meaning> : Product<mnemonic, summary, meaning> {
   let ins = [Tile<"mk", "left">, Tile<"kn", "right">, AnyType<Tile<"1n", "bias">>];
 }
@@ -26,7 +27,7 @@ def TGemv : Product<"tgemv", "product of one row and a matrix", ProductSemantics
 def TGemvAcc : ProductAdded<"tgemv.acc", "product of one row and a matrix, added", ProductSemantics<"Sum">>;
 def TGemvBias : ProductAndRow<"tgemv.bias", "product of one row and a matrix, plus a row", ProductSemantics<"Row">>;
 
-// ---- block-scaled: each operand has a tile of its scales behind it -------------------------------------
+// ---- block-scaled: each operand is followed by the tile of its scales ---------------------------
 
 class ScaledProduct<string mnemonic, string summary, string start>
     : Product<mnemonic, summary, Semantics<"ScaledMatmul", [start]>> {

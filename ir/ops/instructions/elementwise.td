@@ -12,7 +12,7 @@ class BinaryWithScratch<string mnemonic, string operation, string summary> : Bin
   let ins = [Tile<"mn">, Tile<"mn">, Scratch];
   let inPlace = 0;
 }
-/// Where one of the two is valid alone, the result is that one.
+/// Where only one of the two is valid, the result is that one.
 class Part<string mnemonic, string operation, string summary>
     : Instruction<mnemonic, summary # " where both are valid, else the valid one", Semantics<"Part", [operation]>> {
   let ins = [AnyTile, AnyTile];

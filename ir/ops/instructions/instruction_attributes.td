@@ -1,4 +1,4 @@
-// What instructions take beside operands.
+// The attributes of instructions, besides operands.
 #ifndef PTL_INSTRUCTION_ATTRIBUTES
 #define PTL_INSTRUCTION_ATTRIBUTES
 

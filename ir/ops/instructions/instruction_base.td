@@ -1,6 +1,7 @@
-// The schema of instruction records. One record says everything about a tile instruction of PTO; ptl-tblgen makes of it the
-// tables of the checker, the block level's dialect, the emitters and the simulator. Which machines have an instruction, for which
-// element types and at what cost stands in the machine files.
+// The schema of instruction records. One record describes a tile instruction of PTO completely;
+// ptl-tblgen generates from it the tables of the checker, the block level's dialect, the emitters
+// and the simulator. The machine files state which machines have an instruction, for which element
+// types and at what cost.
 #ifndef PTL_INSTRUCTION_BASE
 #define PTL_INSTRUCTION_BASE
 
@@ -24,10 +25,12 @@ def PipeOfFill : Pipe<"S", "OfFill">;
 
 // ---- operands -----------------------------------------------------------------------------------------
 
-/// `letter` is its kind in the tables: `t` tile, `x` scratch tile, `s` scalar of the element type, `i` position or count, `v` view of
-/// global memory. `extents` are two letters, rows and columns: equal letters are equal extents, `1` is the number; `*` is not looked
-/// at, `.` is a scalar. `place` is where a tile must lie: without it in `vec`, or, where the pipe follows from the places, wherever the
-/// machine has a move for. `counts`: its element type is one of those that machine files list.
+/// `letter` is its kind in the tables: `t` tile, `x` scratch tile, `s` scalar of the element type,
+/// `i` position or count, `v` view of global memory. `extents` are two letters, rows and columns:
+/// equal letters are equal extents, `1` is the extent 1; `*` is not checked, `.` is a scalar.
+/// `place` is the memory in which a tile must lie: by default `vec` or, if the pipe follows from
+/// the places, any for which the machine has a move. `counts`: its element type is one of those
+/// that machine files list.
 class Operand<string letterText, string extentsText, string placeText = ""> {
   string letter = letterText;
   string extents = extentsText;

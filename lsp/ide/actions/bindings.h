@@ -1,5 +1,5 @@
-// Finds in the syntax what refactorings need: the locals of one declaration (names.h) by kind, and
-// expressions and statements by their place. It works on broken code.
+// Syntactic queries for refactorings: the locals of one declaration (names.h) by kind, and
+// expressions and statements by their place. They also work on code with errors.
 #pragma once
 
 #include "lsp/ide/document.h"
@@ -33,7 +33,7 @@ struct Binding {
   std::string_view text;
   NodeId name = kNoNode;
   Span span;     ///< of the name
-  Range visible; ///< bytes of the chunk at which it is seen
+  Range visible; ///< bytes of the chunk at which it is visible
 };
 
 /// The bindings of one declaration, in the order written.
@@ -42,14 +42,14 @@ public:
   Bindings(const Tree &tree, NodeId declaration);
 
   NodeId declaration() const { return declaration_; }
-  /// The binding that a use of a name refers to; null if it is nothing local. `node` is a
-  /// `NameExpr` or a `NamedType`.
+  /// The binding that a use of a name refers to; null if it is not local. `node` is a `NameExpr` or
+  /// a `NamedType`.
   const Binding *resolve(NodeId node) const;
   const std::vector<Binding> &all() const { return all_; }
   /// Whether a word occurs; names of callees count only with `withCallees`.
   bool mentions(std::string_view word, bool withCallees = true) const;
   /// `name`, or `name2`, `name3` …: the first that the declaration does not use for a value or
-  /// type. Names of functions do not matter, because they are looked up apart.
+  /// type. Names of functions do not matter, because they are a separate name space.
   std::string fresh(std::string name) const;
 
 private:
@@ -62,7 +62,7 @@ private:
 bool isExpression(NodeKind kind);
 bool isStatement(NodeKind kind);
 
-/// Calls `visit(node)` for a node and all below it, parents first.
+/// Calls `visit(node)` for a node and all its descendants, in pre-order.
 template <typename Visit> void forEachNode(const Tree &tree, NodeId node, const Visit &visit) {
   if (node == kNoNode)
     return;
@@ -71,7 +71,7 @@ template <typename Visit> void forEachNode(const Tree &tree, NodeId node, const 
     forEachNode(tree, child, visit);
 }
 
-/// The innermost node around (or at) `node` for which `test` holds.
+/// The innermost ancestor of `node`, itself included, for which `test` holds.
 template <typename Test> NodeId enclosing(const Tree &tree, NodeId node, const Test &test) {
   while (node != kNoNode && !test(node))
     node = tree.parent(node);
@@ -80,22 +80,22 @@ template <typename Test> NodeId enclosing(const Tree &tree, NodeId node, const T
 
 /// Uses of value and type names at or below a node, in the order written.
 std::vector<NodeId> usesIn(const Tree &tree, NodeId node);
-/// The statement around a node that stands directly in a block.
+/// The statement around a node that is a direct child of a block.
 NodeId statementAround(const Tree &tree, NodeId node);
 /// The node for an expression whose text is exactly `range`; the outermost one.
 NodeId expressionAt(const Tree &tree, Range range);
 /// The range without white space at its ends.
 Range trimmed(std::string_view text, Range range);
 Range rangeOf(Span span);
-/// White space at the beginning of the line of an offset.
+/// The white space at the beginning of the line that contains an offset.
 std::string_view indentAt(std::string_view text, uint32_t offset);
-/// The beginning of the line of an offset.
+/// The beginning of the line that contains an offset.
 uint32_t lineStart(std::string_view text, uint32_t offset);
-/// The offset at which a declaration begins, its documentation included.
+/// The offset at which a declaration begins, including its documentation.
 uint32_t startWithDocs(const Tree &tree, NodeId declaration);
-/// Whether the node binds more tightly than every operator.
+/// Whether an expression of this kind never needs parentheses as an operand.
 bool isAtomic(NodeKind kind);
-/// Whether an expression in the place of `node` may be of any form without parentheses.
+/// Whether an expression that replaces `node` never needs parentheses.
 bool isDelimited(const Tree &tree, NodeId node);
 
 } // namespace ptl::ide

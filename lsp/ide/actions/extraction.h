@@ -14,12 +14,14 @@ class Extraction {
 public:
   explicit Extraction(const ActionContext &context);
 
-  /// Finds the expression or the statements that are selected; false if it is neither.
+  /// Finds the selected expression or statements; false if the selection is neither.
   bool select();
-  /// Finds parameters and results; false with a reason if there is no such `fn`.
+  /// Determines parameters and results; false, with a reason, if the selection cannot become a
+  /// `fn`.
   bool analyse();
   const std::string &reason() const { return reason_; }
-  /// `withConditions`: the `where` conditions around that speak of its names hold in it too.
+  /// `withConditions`: the new `fn` gets those `where` conditions of the enclosing declaration that
+  /// mention its names.
   std::vector<Edit> edits(bool withConditions);
 
 private:
@@ -28,10 +30,10 @@ private:
     std::string type;
     std::string argument;
   };
-  /// A local that statements behind the selection read.
+  /// A local that statements after the selection read.
   struct Result {
     const Binding *binding = nullptr;
-    bool isOutside = false; ///< a `var` declared before the selection, which assigns it
+    bool isOutside = false; ///< a `var` from before the selection, which the selection assigns
     std::string type;
   };
 
@@ -42,7 +44,8 @@ private:
   bool findJumps();
   bool addUse(NodeId use);
   bool addValue(const Binding &binding, NodeId use);
-  /// Passes the value of an expression around `use`, which itself cannot be passed.
+  /// Passes the value of an expression around `use` as a parameter, because `use` itself cannot be
+  /// passed.
   bool lift(NodeId use, const Binding &binding);
   bool findResults();
   void addResult(const Binding &binding, bool isOutside);

@@ -23,7 +23,7 @@ struct ActionContext {
   const Expr *exprOf(NodeId node) const;
   Local *localOf(NodeId name) const;
   const DimContext &dims() const { return *check.program->dims; }
-  /// A name that no callable and no built-in has.
+  /// A name that is neither that of a callable nor of a built-in.
   std::string freshCallable(std::string name) const;
   Trial tryEdits(const std::vector<Edit> &edits) const {
     return ide::tryEdits(workspace, file, placeIndex, edits);
@@ -34,10 +34,10 @@ struct ActionContext {
 struct Offer {
   std::string title;
   int variant = 0;
-  const Diagnostic *diagnostic = nullptr; ///< that it repairs
+  const Diagnostic *diagnostic = nullptr; ///< the diagnostic that it fixes
 };
 
-/// Edits that do not overlap, or a reason why there are none.
+/// Edits that do not overlap, or the reason why there are none.
 struct Outcome {
   std::vector<Edit> edits;
   std::string refused;
@@ -51,7 +51,7 @@ inline Outcome refuse(std::string reason) { return {{}, std::move(reason)}; }
 #undef REFACTORING
 
 /// Sorts the imports of a file, merges those of one module and removes unused ones. The ranges are
-/// relative to the document; empty when nothing has to change.
+/// relative to the document; empty if nothing changes.
 std::vector<Edit> organizeImports(const Workspace &workspace, const File &file);
 
 } // namespace ptl::ide

@@ -1,5 +1,5 @@
-// Checks what an edit of one chunk would lead to: the edited text is checked beside the workspace,
-// so that a refactoring whose result is wrong is never offered.
+// Checks the result of an edit of one chunk: the edited text is checked without changing the
+// workspace, so that a refactoring with a wrong result is never offered.
 #pragma once
 
 #include "lsp/ide/workspace.h"
@@ -11,20 +11,21 @@
 
 namespace ptl::ide {
 
-/// Replaces a range of bytes. Its users say whether the range is relative to a document or to a
-/// chunk.
+/// Replaces a range of bytes. Users of the struct state whether the range is relative to a document
+/// or to a chunk.
 struct Edit {
   Range range;
   std::string text;
   bool operator==(const Edit &) const = default;
 };
 
-/// The text after edits that do not overlap; of two insertions at one place the first comes first.
+/// The text after edits that do not overlap; of two insertions at one place the earlier in the list
+/// comes first.
 std::string applied(std::string_view text, std::vector<Edit> edits);
 
-/// A chunk as it would be after edits of it.
+/// A chunk after edits.
 struct EditedCheck {
-  std::shared_ptr<const SourceFile> text; ///< to which the tree of the check refers
+  std::shared_ptr<const SourceFile> text; ///< the text of the check's tree
   std::shared_ptr<const ChunkCheck> check;
 };
 /// Checks the declarations of a chunk (and no others) after edits, whose ranges are relative to it.
@@ -34,10 +35,10 @@ EditedCheck checkEdited(Workspace &workspace, File &file, size_t place,
 /// The errors of a chunk after an edit, as `E0312: …`.
 struct Trial {
   std::vector<std::string> errors;
-  std::vector<std::string> added; ///< those that it did not have before
+  std::vector<std::string> added; ///< errors that the chunk did not have before
 };
 
-/// The same, for its errors alone.
+/// The same, returning only its errors.
 Trial tryEdits(Workspace &workspace, File &file, size_t place, const std::vector<Edit> &edits);
 
 } // namespace ptl::ide

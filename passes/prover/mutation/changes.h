@@ -13,12 +13,12 @@ namespace ptl::prove {
 struct Change {
   enum Kind : uint8_t {
     Remove,   ///< an operation
-    Up,       ///< an operation, across the one before
-    Down,     ///< an operation, across the one behind
+    Up,       ///< an operation, in front of its predecessor
+    Down,     ///< an operation, behind its successor
     Move,     ///< a buffer, to another address
-    Unpaired, ///< no core signals an event to the other kind of core, and none waits for it
+    Unpaired, ///< an event between kinds of cores loses all signals and waits
     Renumber, ///< an event gets the number of another one
-    Both,     ///< what asks which vector core it is takes itself for the first
+    Both,     ///< code that asks which vector core it runs on is told the first
     Redirect  ///< an operand is another tile of the same type
   };
 
@@ -48,12 +48,12 @@ private:
   bool shift(bool down);
   void remove(mlir::Operation *op);
 
-  std::vector<Removed> removed; ///< from where; also where it stood before it was moved
+  std::vector<Removed> removed; ///< also the place in front of an operation that was moved
   std::vector<mlir::Attribute> numbers;
   mlir::Value former; ///< the address, the value or the operand that it had
 };
 
-/// Whether an operation orders others, or hands on tiles.
+/// Whether an operation orders others, or passes tiles between cores.
 bool isSync(mlir::Operation *op);
 
 std::vector<Change> changesOf(mlir::ModuleOp module);

@@ -1,5 +1,5 @@
 // A second, independent check for the mutation test: it runs one execution under many interleavings
-// of the pipes, with symbols for the computed values, and returns the results. It shares nothing
+// of the pipes, with symbols for the computed values, and returns the results. It shares no code
 // with the clocks of `order.h`.
 #pragma once
 
@@ -10,15 +10,15 @@
 namespace ptl::prove {
 
 struct Outcome {
-  bool ended = true;  ///< false: stuck
-  bool clear = true;  ///< no event is left set, every queue is empty
-  uint64_t value = 0; ///< of everything stored to global memory, and of what scalars read
+  bool ended = true;  ///< false: deadlock
+  bool clear = true;  ///< no event is left set, and every queue is empty
+  uint64_t value = 0; ///< hash of everything stored to global memory, and read by scalars
   bool operator==(const Outcome &) const = default;
 };
 
 struct ShufflePlan;
 
-/// One execution that can be run any number of times. Everything that it is made from has to
+/// One execution that can be run any number of times. Everything that it is constructed from must
 /// outlive it.
 class Shuffler {
 public:
@@ -28,11 +28,11 @@ public:
 
   /// Runs all cores one instruction after the other, in program order.
   Outcome inOrder() const;
-  /// Runs an interleaving. Every second `turn` makes one pipe of one core very slow, another one
-  /// each time; in the others all pipes have random speeds.
+  /// Runs an interleaving. Every second `turn` makes one pipe of one core very slow, a different
+  /// one each time; in the other turns all pipes have random speeds.
   Outcome shuffled(uint64_t turn) const;
-  /// The number of pipes in use, of all cores. After twice as many turns each of them was the slow
-  /// one.
+  /// The number of pipes in use, over all cores. After twice as many turns each of them has been
+  /// the slow one.
   size_t lanes() const;
 
 private:

@@ -1,5 +1,5 @@
-// What all interleavings of one execution share: its memories, cut into parts such that each access
-// covers a part wholly or not at all, and boxes of global memory as cells.
+// The common data of all interleavings of one execution: its memories, partitioned into atoms such
+// that each access covers an atom completely or not at all, and boxes of global memory as cells.
 #pragma once
 
 #include "passes/prover/trace.h"
@@ -13,31 +13,31 @@ struct ShufflePlan {
   ShufflePlan(const Kernel &kernel, const Execution &execution, const RangeTable &ranges,
               const Machine &machine);
 
-  /// Atoms that follow each other.
+  /// Consecutive atoms.
   struct Span {
     uint32_t begin, end;
   };
   struct Touch {
     bool reads = false, writes = false, atomic = false, global = false;
-    bool outside = false;                 ///< bytes that the memory does not have
+    bool outside = false;                 ///< bytes outside the memory
     uint32_t cell = 0;                    ///< of global memory
     uint32_t firstSpan = 0, lastSpan = 0; ///< on chip
   };
   struct CorePlan {
-    std::vector<Touch> touches;   ///< as `Core::accesses`
+    std::vector<Touch> touches;   ///< as in `Core::accesses`
     std::vector<Span> spans;      ///< of all touches
     std::vector<int64_t> lengths; ///< bytes of each atom
     std::vector<bool> inPlace;    ///< event → writes bytes that it reads
     /// For each event that pushes, for each atom that it reads, whether it has a value: slots are
-    /// pushed whole, whatever their valid part is.
+    /// pushed whole, independently of their valid part.
     std::map<uint32_t, std::vector<bool>> pushed;
     /// The event of a pop, by its queue and number; kNone where there is none.
     std::map<std::pair<uint16_t, uint32_t>, uint32_t> pops;
-    std::set<std::pair<uint16_t, Event::Kind>> takesPart; ///< queues, as what
+    std::set<std::pair<uint16_t, Event::Kind>> takesPart; ///< queues, with the role
     uint8_t pipes = 0;                                    ///< in use, a bit each
   };
 
-  /// Pipes in use but for the scalar units.
+  /// The number of pipes in use, without the scalar units.
   size_t lanes() const {
     size_t count = 0;
     for (const CorePlan &core : cores)

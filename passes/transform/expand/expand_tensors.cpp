@@ -23,7 +23,7 @@ namespace {
 
 using legalize::isReal;
 
-/// Rewrites one operation; what is made stands before it.
+/// Rewrites one operation; the new operations stand before it.
 class Expansion {
 public:
   Expansion(Operation *op, int64_t tileBytes, const Machine *machine)
@@ -107,7 +107,7 @@ void Expansion::storeBox(Value value, Value ref, ValueRange offsets, ValueRange 
                      b_.getDenseI64ArrayAttr({}), IntegerAttr(), StringAttr());
 }
 
-/// Positions along an axis, with extent 1 along the later ones.
+/// The positions along an axis, with extent 1 along the later axes.
 Value Expansion::positions(Value like, int64_t axis) {
   const Extent &extent = extentsOf(like.getType())[static_cast<size_t>(axis)];
   OperationState state(loc_, IndexOp::getOperationName());
@@ -130,7 +130,7 @@ Value Expansion::positions(Value like, int64_t axis) {
 
 // ---- boxes --------------------------------------------------------------------------------------
 
-/// As long as the parts together.
+/// Storage as long as all parts together along an axis.
 Value Expansion::storageOf(Type whole, llvm::ArrayRef<Value> parts, int64_t along) {
   auto type = cast<ArrayType>(whole);
   llvm::SmallVector<Value> named;
@@ -146,7 +146,7 @@ Value Expansion::storageOf(Type whole, llvm::ArrayRef<Value> parts, int64_t alon
   return allocateStorage(b_, loc_, type, named);
 }
 
-/// Each part is stored where it goes, after what is computed from the whole element by element.
+/// Stores each part at its place, after the elementwise operations that follow on the whole.
 void Expansion::concat() {
   int64_t axis = op_->getAttrOfType<IntegerAttr>("axis").getInt();
   llvm::SmallVector<Value> parts(op_->getOperands());
@@ -301,7 +301,7 @@ void Expansion::reshape() {
     else
       wanted.push_back(extent);
   }
-  // Extents of 1 change no order, so the array is the same if the others agree one by one.
+  // Axes of extent 1 do not change the order of elements, so only the other extents must agree.
   bool isView = kept.size() == wanted.size() && !kept.empty() &&
                 llvm::all_of(llvm::zip(kept, wanted), [](auto pair) {
                   return sameLength(std::get<0>(pair), std::get<1>(pair));
@@ -341,7 +341,7 @@ void Expansion::oneHot() {
   extents.push_back(Extent::constant(1));
   auto last = static_cast<int64_t>(extents.size()) - 1;
   Type elem = elementTypeOf(ids.getType());
-  // Positions of more columns than a short type can count would wrap, and be hit again.
+  // A short type cannot count all columns: positions would wrap around and match twice.
   if (elem.getIntOrFloatBitWidth() < 32) {
     elem = b_.getI32Type();
     ids = convert(ids, elem);
@@ -365,7 +365,8 @@ static Type accumulatorOf(OpBuilder &b, Type elem) {
   return bits == 8 ? b.getIntegerType(32) : elem;
 }
 
-/// Sums in the accumulator's type, means as sums, truth values as numbers: what a loop can carry.
+/// Reduces in the accumulator's type, means as sums, truth values as numbers: a loop can carry
+/// them.
 void Expansion::reduce() {
   Value x = op_->getOperand(0);
   Type elem = elementTypeOf(x.getType());
@@ -407,7 +408,7 @@ void Expansion::scan() {
   replaceWith(convert(b_.create(state)->getResult(0), elem));
 }
 
-/// An array of one element, which the host reads.
+/// Reduces to an array of one element, which the host reads.
 void Expansion::reduceToScalar() {
   Value x = op_->getOperand(0);
   int64_t rank = rankOf(x.getType());
@@ -415,12 +416,12 @@ void Expansion::reduceToScalar() {
   bool isLogical = isa<ReduceAnyOp, ReduceAllOp>(op_);
   OperationState state(loc_, isLogical ? operationName(*loweringOf(op_)->onNumbers)
                                        : op_->getName().getStringRef());
-  if (isLogical) { // the host compares what numbers give
+  if (isLogical) { // the host compares the number
     scalar = b_.getF32Type();
     x = make(SelectOp::getOperationName(), scalar, {x, number(scalar, 1), number(scalar, 0)});
   }
   bool searches = isa<ReduceArgmaxOp, ReduceArgminOp>(op_);
-  if (searches && rank != 1) { // the position in row-major order
+  if (searches && rank != 1) { // the result is the position in row-major order
     Value count = constant(1);
     for (Value length : lengthsOf(x))
       count = b_.createOrFold<arith::MulIOp>(loc_, count, length);
@@ -457,7 +458,7 @@ void Expansion::reduceToScalar() {
 
 // ---- stores -------------------------------------------------------------------------------------
 
-/// The value of a store has the shape of the box and is made for it alone.
+/// Gives the value of a store the shape of the box, and makes it for the store alone.
 void Expansion::store() {
   auto store = cast<StoreOp>(op_);
   if (store.getIndex()) {
@@ -495,7 +496,7 @@ void Expansion::store() {
       named.push_back(length);
   }
   Operation *maker = value.getDefiningOp();
-  // A group is tiled like the box only if its root makes nothing but this value.
+  // A group is tiled like the box only if its root computes nothing but this value.
   bool isOwn = maker && value.hasOneUse() && maker->getBlock() == op_->getBlock() &&
                (isTiled(maker) || isView(maker) || isFill(maker));
   if (isOwn && !repeats)
@@ -592,7 +593,7 @@ void expandTensors(func::FuncOp function, int64_t tileBytes, const Machine *mach
   expandProducts(function);
   forEach([](Operation *op) { return isa<ConvertOp>(op); });
   forEach(isExpanded);
-  storeScatteredOperands(function); // parts of which may just have been made
+  storeScatteredOperands(function); // some of their parts were only made above
   forEach([](Operation *op) { return isa<StoreOp>(op); });
 }
 

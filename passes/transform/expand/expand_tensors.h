@@ -1,5 +1,5 @@
-// Expresses tensor operations that are not arithmetic by reads and writes of boxes of storage. Then
-// every array outside of grids is either computed in tiles or stored.
+// Expresses tensor operations that are not arithmetic by reads and writes of boxes of storage.
+// Afterwards every array outside grids is either computed in tiles or stored.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"
@@ -9,51 +9,53 @@
 
 namespace ptl::ir {
 
-/// Rewrites what stands outside of grids: `concat`, `pad`, `insert`, `gather`, `scatter`,
-/// triangles, orderings of long axes, means, reductions to scalars and of truth values; first the
-/// variables of loops and branches
-/// (`storeCarried`). Afterwards stores have values of the shape of their boxes, made by operations
-/// of their own. `tileBytes`: of the largest tile. `machine`: whose instructions decide how elements
-/// are gathered from long rows; null: one by one.
+/// Rewrites the code outside grids: `concat`, `pad`, `insert`, `gather`, `scatter`, triangles,
+/// sorting along long axes, means, reductions to scalars and of booleans; first of all the
+/// variables of loops and branches (`storeCarried`). Afterwards every store's value has the shape
+/// of its box and a defining operation of its own. `tileBytes`: of the largest tile. `machine`: its
+/// instructions decide how elements are gathered from long rows; null: one by one.
 void expandTensors(mlir::func::FuncOp function, int64_t tileBytes, const Machine *machine);
 
-/// Arrays that loops and branches outside of grids carry become storage.
+/// Turns arrays that loops and branches outside grids carry into storage.
 void storeCarried(mlir::func::FuncOp function);
 
-/// Parts by position: `x[ids, :]` and stores through such a list become grids.
+/// Expands parts by position: `x[ids, :]`, and stores through such a list, become grids.
 void expandTake(TakeOp take);
 void expandScatter(StoreOp store);
-/// Such a store element by element, whatever its box and its value are.
+/// Expands such a store element by element, for any box and value.
 void storeByElements(StoreOp store);
-/// The above, and elements by position: `gather` and `scatter` become grids. False for others.
+/// The above, and elements by position: `gather` and `scatter` become grids. False for other
+/// operations.
 bool expandByPosition(mlir::Operation *op, int64_t tileBytes, const Machine *machine);
-/// Whether a value is a part of an array that reaches beyond the edges; such a part becomes storage
-/// that holds what lies outside, and inside what is there. False for others.
+/// Expands a part of an array that reaches beyond the edges: it becomes storage that is filled with
+/// the outside value and then with the elements of the array. False for other operations.
 bool reachesOutside(mlir::Operation *op);
 bool expandOutside(mlir::Operation *op);
-/// A number of any integer type as a position.
+/// Converts a number of any integer type to a position.
 mlir::Value asPosition(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value number);
 
-/// Products in index notation and those with vectors become products of matrices.
+/// Turns products in index notation and products with vectors into products of matrices.
 void expandProducts(mlir::func::FuncOp function);
 
-/// Products of known lengths that have fewer tiles than the machine has core groups, and a long
-/// contracted axis, become sums of products of its parts where that is predicted to take less time.
+/// Splits products of known lengths that have fewer tiles than the machine has core groups, and a
+/// long contracted axis, into sums of products of its parts (split-K), if the predicted time is
+/// shorter.
 void splitContractions(mlir::func::FuncOp function, const Machine &machine);
 
-/// Loops of few rounds outside of grids that add a product to an array in each become one product of
-/// operands that lie side by side; `tileBytes`: of the largest tile that is copied.
+/// Turns loops of few iterations outside grids that each add a product to an array into one product
+/// of operands that are stored side by side; `tileBytes`: of the largest tile that is copied.
 void stackSums(mlir::func::FuncOp function, const Machine &machine, int64_t tileBytes);
 
-/// `softmax(q @ k.T) @ v` becomes one grid that keeps the scores on chip, where rows of blocks keep
-/// enough core groups busy; where that depends on lengths, a branch decides. `halvings`: how often
-/// blocks are halved for room.
+/// Turns `softmax(q @ k.T) @ v` into one grid that keeps the scores on chip, if the blocks of rows
+/// occupy enough core groups; if that depends on lengths, a branch decides at run time. `halvings`:
+/// how often blocks are halved to save memory.
 void makeAttentions(mlir::func::FuncOp function, const Machine &machine, int64_t halvings);
 
-/// One element of each short row (`boxes[:, 0]`) becomes a row of an array in which the rows are columns.
+/// Transposes short rows of which single elements are read (`boxes[:, 0]`): each such column
+/// becomes a row of an array.
 void turnShortRows(mlir::func::FuncOp function);
 
-/// Operands of products whose elements lie apart in memory become arrays of their own.
+/// Stores operands of products whose elements are not contiguous in arrays of their own.
 void storeScatteredOperands(mlir::func::FuncOp function);
 
 /// `argmax` and `argmin` along few long rows become two folds; where that depends on lengths, a branch decides.
@@ -63,11 +65,11 @@ void searchLongRows(mlir::func::FuncOp function);
 /// machines have instructions.
 void searchNumbers(mlir::func::FuncOp function);
 
-/// Stores of grids that chips cannot do atomically: what is there is read and written by a grid of
-/// one point that loops over the points.
+/// Expands stores of grids that chips cannot execute atomically: a grid of one point loops over the
+/// points, and reads and writes the stored elements.
 void serialiseAtomics(mlir::func::FuncOp function);
 
-/// An ordering along an axis: where tiles cannot hold it, parts are sorted and merged through
+/// Expands a sort along an axis: if tiles cannot hold the axis, parts are sorted and merged through
 /// storage.
 void expandOrder(mlir::Operation *op, int64_t tileBytes);
 

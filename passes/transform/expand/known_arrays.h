@@ -1,4 +1,4 @@
-// Makes operations on arrays whose lengths are known.
+// Creates operations on arrays whose lengths are known.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"
@@ -24,8 +24,8 @@ public:
     state.addTypes(typeOf(value, lengths));
     return b_.create(state)->getResult(0);
   }
-  /// The box of `lengths` that begins at `offsets`, without the axes `dropped`, which have one position.
-  /// Beyond the edges of `value` it has `outside`; without that it has to be inside.
+  /// The box of `lengths` that begins at `offsets`, without the axes `dropped`, whose extent is 1.
+  /// Beyond the edges of `value` it reads as `outside`; without `outside` it must lie inside.
   mlir::Value box(mlir::Value value, llvm::ArrayRef<int64_t> offsets,
                   llvm::ArrayRef<int64_t> lengths, llvm::ArrayRef<int64_t> dropped = {},
                   mlir::Value outside = {}) const {
@@ -36,7 +36,7 @@ public:
     return b_.create<SliceOp>(loc_, typeOf(value, kept), value, numbers(offsets), numbers(lengths),
                               mlir::ValueRange(), outside, b_.getDenseI64ArrayAttr(dropped));
   }
-  /// An operation by its name, whose result has these lengths.
+  /// Creates an operation by its name; its result has these lengths.
   mlir::Value make(llvm::StringRef name, mlir::ValueRange operands, llvm::ArrayRef<int64_t> lengths,
                    llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) const {
     mlir::OperationState state(loc_, name);

@@ -1,4 +1,4 @@
-// What rounds of loops choose of an array, side by side in storage.
+// Copies the parts of an array that the iterations of loops read next to each other in storage.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"
@@ -9,27 +9,28 @@
 
 namespace ptl::ir {
 
-/// A part of an array from outside of a nest of loops, which the positions of the rounds choose.
+/// A part of an array from outside a nest of loops, selected by the positions of the iterations.
 struct PartOfRound {
   SliceOp slice;
-  int64_t axis; ///< of the part: the one along which the parts of the rounds lie side by side
+  int64_t axis; ///< of the part: the axis along which the parts of the iterations are concatenated
 };
 
-/// The part that a value of a round is, in the shape that it has in the array or in another one that keeps
-/// the axis. Nothing where it is computed, or where more than arithmetic says which part it is.
+/// The part that a value in an iteration is, in its shape in the array or in another one that keeps
+/// the axis. Nothing if the value is computed, or if its position needs more than arithmetic.
 std::optional<PartOfRound> partOfRound(mlir::Value value, int64_t axis,
                                        llvm::ArrayRef<mlir::scf::ForOp> loops);
 
-/// Where parts are stored.
+/// The storage of the parts.
 struct SideBySide {
   mlir::Value ref;
-  mlir::Value each;                    ///< how long a part is along the axis
+  mlir::Value each;                    ///< length of a part along the axis
   llvm::ArrayRef<mlir::Value> lengths; ///< of a part
   int64_t tileBytes;
   std::string name; ///< of the extents of tiles
 };
 
-/// One grid that copies the parts of all rounds, so that no round waits for another one.
+/// Emits one grid that copies the parts of all iterations, so that iterations do not depend on each
+/// other.
 void copyParts(mlir::OpBuilder &builder, PartOfRound part, llvm::ArrayRef<mlir::scf::ForOp> loops,
                const SideBySide &to);
 

@@ -1,6 +1,6 @@
 // Computes which elements of a stored value a tile reads. It looks through the views (slices,
-// transposes, new axes, repetitions) between the value that an operation names and the value that
-// holds the elements.
+// transposes, new axes, repetitions) between the operand of an operation and the value that holds
+// the elements.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"
@@ -15,25 +15,25 @@ struct AxisAccess {
   int64_t id = kWhole; ///< axis of the iteration space; `kWhole`: one position, the offset
   mlir::Value offset;  ///< null: 0
   mlir::Value step;    ///< null: 1
-  int tag = 0;         ///< chosen by whoever begins, and kept
+  int tag = 0;         ///< chosen by the creator of the access, and kept
 };
 
 struct Access {
-  mlir::Value origin; ///< the value that has the elements
+  mlir::Value origin; ///< the value that holds the elements
   llvm::SmallVector<AxisAccess, 4> axes;
-  bool isBox = false; ///< a part of the origin, or one that begins elsewhere
+  bool isBox = false; ///< a part of the origin, or one with an offset
 
   AxisMap map() const;
 };
 
-/// The access to `value` itself: its axes run along these of the space.
+/// The access to `value` itself: its axes correspond to these of the space.
 Access accessTo(mlir::Value value, const AxisMap &map);
-/// From an access to `value` to one to its origin. Offsets are computed with `builder`; without one
-/// `isBox` says that there would be some.
+/// Converts an access to `value` to one to its origin. Offsets are computed with `builder`; without
+/// one, `isBox` says that there would be some.
 Access originOf(mlir::Value value, const AxisMap &map, mlir::OpBuilder *builder = nullptr);
 Access originOf(Access access, mlir::OpBuilder *builder);
 
-/// Equal lengths by name or number.
+/// Whether lengths are equal, by name or number.
 bool sameLength(const Extent &a, const Extent &b);
 
 } // namespace ptl::ir

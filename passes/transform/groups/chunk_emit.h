@@ -1,6 +1,6 @@
 // Emits the grid of a group of tensor operations whose tiles have two axes, rows and columns. Loops
-// go along the other axes of the space one position at a time, and in chunks along an axis that a
-// reduction folds.
+// iterate over the other axes of the space one position at a time, and in chunks over an axis that
+// a reduction reduces.
 #pragma once
 
 #include "passes/transform/groups/grid_emitter.h"
@@ -8,23 +8,23 @@
 
 namespace ptl::ir {
 
-/// Decides which axes of the group are the rows and columns of its tiles, and how long chunks are.
-/// `groups`: all that share the grid; `axes`: by number, those of `group`.
+/// Chooses the axes of the group that are the rows and columns of its tiles, and the length of
+/// chunks. `groups`: all that share the grid; `axes`: by number, those of `group`.
 void chooseChunks(llvm::ArrayRef<OpGroup *> groups, OpGroup &group, const TileSizes &sizes,
                   std::vector<TileAxis> &axes);
 
-/// The reductions of a group: none depends on others of its list, or on those of later lists.
+/// The reductions of a group by level: none depends on others in its list, or in later lists.
 std::vector<llvm::SmallVector<mlir::Operation *>> reductionsByLevel(const OpGroup &group);
 
-/// A tile, folded along its rows or columns.
+/// Reduces a tile along its rows or columns.
 mlir::Value foldAlong(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tile,
                       llvm::StringRef combiner, TileAxis::Role role);
 
 class ChunkEmitter : public GridEmitter {
 public:
-  /// `machine`: whose costs and cores decide about the tiles of products that its cube cores store
-  /// themselves, or hand to the vector cores in slices; null: `sizes` do. `halvings`: how often the
-  /// tiles are halved, because larger ones did not fit.
+  /// `machine`: its costs and cores determine the tiles of products that its cube cores store
+  /// themselves, or pass to the vector cores in slices; null: `sizes` do. `halvings`: how often the
+  /// tiles are halved because larger ones did not fit.
   ChunkEmitter(llvm::ArrayRef<OpGroup *> groups, const TileSizes &sizes, unsigned number,
                const Machine *machine, int64_t halvings)
       : GridEmitter(groups, sizes, number), machine_(machine), halvings_(halvings) {}
@@ -45,7 +45,7 @@ protected:
              llvm::DenseSet<mlir::Operation *> &seen);
   void reduceLevel(llvm::ArrayRef<mlir::Operation *> reductions);
   void reduceTogether(llvm::ArrayRef<mlir::Operation *> reductions);
-  /// `before`: what a scan begins with; null: what combines with anything without changing it.
+  /// `before`: the initial value of a scan; null: the identity element.
   void storeRoot(StoreOp into, mlir::Value before = {});
   void storeScan(StoreOp into, llvm::ArrayRef<int64_t> ids, mlir::Value before);
   void storeTile(mlir::Value tile, StoreOp into, const AxisMap &map);
@@ -85,13 +85,15 @@ protected:
   ArrayType typeOf(mlir::Type elem, const AxisMap &map) const;
   const Machine *machine_;
   int64_t halvings_;
-  bool dealsRows_ = false; ///< the vector cores go on with products of the present group
-  unsigned names_ = 0;     ///< of lengths of tiles, so far
-  /// What has been computed, innermost loop last: tiles of members, and of operands from elsewhere.
+  bool dealsRows_ = false; ///< the vector cores continue with products of the present group
+  unsigned names_ = 0;     ///< number of names for lengths of tiles so far
+  /// The tiles computed so far, innermost loop last: tiles of members, and of operands from outside
+  /// the group.
   std::vector<llvm::DenseMap<mlir::Operation *, mlir::Value>> members_;
   std::vector<llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, mlir::Value>> operands_;
-  StoreOp into_;                      ///< where the present group's root goes
-  mlir::Operation *branch_ = nullptr; ///< of which the present grid is in an arm, if in any
+  StoreOp into_; ///< the destination of the present group's root
+  /// the branch of which the present grid is in an arm; may be null
+  mlir::Operation *branch_ = nullptr;
 };
 
 } // namespace ptl::ir

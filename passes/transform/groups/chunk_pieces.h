@@ -1,25 +1,27 @@
-// Few tiles along a long axis: most cores would have nothing to do while few go along it. It is cut
-// into pieces, which points of grids fold for themselves; who needs the whole joins what the pieces
-// came to. Columns of an unknown length may turn out to be narrow, so that tiles of wide ones would be
-// nearly empty. Where lengths are not known, branches decide when they are.
+// Cuts a long axis with few tiles into pieces. Without that, most cores would be idle while a few
+// iterate over the axis. Points of grids reduce the pieces independently, and the users of the
+// whole combine the partial results. Columns of an unknown length may turn out to be narrow, so
+// that wide tiles would be nearly empty. If lengths are unknown at compile time, branches decide at
+// run time.
 #pragma once
 
 #include "passes/transform/groups/chunk_emit.h"
 
 namespace ptl::ir {
 
-/// Vector cores of a machine; 0 if it does not say.
+/// The number of vector cores of a machine; 0 if it is unknown.
 int64_t vectorCoresOf(const Machine &machine);
 
-/// Whether a length is a number, a dimension of the entry or a product of dimensions. Branches by
-/// others have formulas that nobody can read where tiles are written out as source.
+/// Whether a length is a constant, a dimension of the entry or a product of dimensions. Branches by
+/// other lengths have formulas that are unreadable where tiles are written out as source.
 bool isProductOfDims(mlir::Value length);
 
-/// Emits grids as its base does, and in pieces what takes less time so: sums and the like, in a grid
-/// for those that do not depend on each other, and running sums.
+/// Emits grids as its base does, and in pieces where that takes less time: sums and the like, in
+/// one grid for independent ones, and prefix sums.
 class PiecesEmitter : public ChunkEmitter {
 public:
-  /// `halvings`: as those of the base, of the grids of either arm by the width of columns.
+  /// Like `halvings` of the base, for the grids of either arm of the branch by the width of
+  /// columns.
   struct Halvings {
     int64_t wide, narrow;
   };
@@ -28,7 +30,7 @@ public:
       : ChunkEmitter(groups, sizes, number, machine, halvings.wide),
         narrowHalvings_(halvings.narrow) {}
 
-  /// The number by which the tiles of a group's grids are known; each arm fits for itself.
+  /// The number that identifies the tiles of a group's grids; each arm is fitted separately.
   static size_t tileGroupOf(unsigned number, bool isNarrow) { return 2 * number + 1 + isNarrow; }
 
 private:
@@ -67,16 +69,17 @@ private:
   mlir::Value joinParts(mlir::Operation *op, mlir::Value upTo = {});
 
   int64_t cut_ = kWhole; ///< the axis that is cut
-  int64_t count_ = 0;    ///< of pieces, some of which may be empty
-  /// Axes that the group lacks: the piece of a point of the grid, and all pieces in an array of what
-  /// each of them came to.
+  int64_t count_ = 0;    ///< number of pieces, some of which may be empty
+  /// Axes that are not in the group: the piece of a point of the grid, and all pieces in an array
+  /// of partial results.
   int64_t point_ = kWhole, parts_ = kWhole;
-  int64_t along_ = kWhole;  ///< the axis by which the present grid goes along pieces, if it does
-  mlir::Value pieceLength_; ///< of a grid along positions of the axis that is cut
-  llvm::MapVector<mlir::Operation *, mlir::Value> made_; ///< what each piece came to
+  /// the axis by which the present grid iterates over pieces; `kWhole`: none
+  int64_t along_ = kWhole;
+  mlir::Value pieceLength_; ///< of a grid over positions of the axis that is cut
+  llvm::MapVector<mlir::Operation *, mlir::Value> made_; ///< partial results of pieces
 
   int64_t narrowHalvings_;
-  int64_t narrow_ = kWhole; ///< the columns of the present grid, if these are narrow
+  int64_t narrow_ = kWhole; ///< the columns of the present grid if these are narrow
 };
 
 } // namespace ptl::ir

@@ -1,8 +1,8 @@
 // The base of the emitters of grids, with what all targets have in common: where roots are stored,
-// the grid and its attributes, how tiles lie along axes. The emitters differ in what a tile is:
-// `PartitionEmitter` makes tiles of all axes of a value for a CPU, whose code generator fuses
-// expressions; `ChunkEmitter` makes matrices for a chip, with loops along the other axes and along
-// the axes that reductions fold.
+// the grid and its attributes, the tiling of axes. The emitters differ in the form of tiles:
+// `PartitionEmitter` makes tiles over all axes of a value for a CPU, whose code generator fuses
+// expressions; `ChunkEmitter` makes matrices for a chip, with loops over the other axes and over
+// the axes that reductions reduce.
 #pragma once
 
 #include "passes/transform/groups/op_group.h"
@@ -12,16 +12,17 @@
 
 namespace ptl::ir {
 
-/// How tiles lie along an axis of the space, and where the present one is.
+/// The tiling of an axis of the space, and the position of the present tile.
 struct TileAxis {
-  /// Which axis of a tile that is a matrix runs along it; `Single`: tiles have one position of it.
+  /// The axis of a matrix tile that corresponds to this axis; `Single`: tiles have one position of
+  /// it.
   enum Role : uint8_t { Single, Row, Col } role = Single;
-  int64_t step = 1;           ///< positions of a tile; `kUnknown`: as `stepValue` says when it runs
-  mlir::Value stepValue;      ///< null: the number
+  int64_t step = 1;           ///< positions per tile; `kUnknown`: `stepValue` gives it at run time
+  mlir::Value stepValue;      ///< null: the constant `step`
   bool isChunked = true;      ///< there may be more than one tile
-  mlir::Value length;         ///< of the whole axis, or where loops along it end
-  mlir::Value begin;          ///< where loops along it begin; null: at its first position
-  mlir::Value position, tile; ///< of the present tile, and how many there are of it
+  mlir::Value length;         ///< of the whole axis, or the end of the loops over it
+  mlir::Value begin;          ///< the start of the loops over it; null: 0
+  mlir::Value position, tile; ///< of the present tile: its position and its length
   Extent extent;              ///< of the present tile
 };
 
@@ -29,45 +30,47 @@ class GridEmitter {
 public:
   virtual ~GridEmitter() = default;
 
-  /// Makes one grid for the groups. The first decides about the tiles. Each root is computed into
-  /// the box of its only store, else into storage of its own that its users then load.
+  /// Makes one grid for the groups. The first determines the tiles. Each root is computed into the
+  /// box of its only store, otherwise into storage of its own that its users then load.
   void emit();
 
 protected:
   GridEmitter(llvm::ArrayRef<OpGroup *> groups, const TileSizes &sizes, unsigned number);
 
-  /// Sets the axes of the present group, the first one's or one that takes over its tiles.
+  /// Sets the axes of the present group: of the first, or of one that takes over its tiles.
   virtual void chooseSizes(bool isFirst) = 0;
-  /// The axes that the grid goes along.
+  /// The axes that are axes of the grid.
   virtual llvm::SmallVector<int64_t> gridAxes() const = 0;
-  /// What else is said of the grid.
+  /// Adds further attributes to the grid.
   virtual void mark(ParallelOp) {}
-  /// Whether all tiles along an axis have as many positions as its step.
+  /// Whether all tiles along an axis are full: none is shorter than the step.
   virtual bool hasEqualTiles(int64_t id) const = 0;
-  /// Whether the length of tiles along an axis has a name even where it is always the same number.
+  /// Whether the length of tiles along an axis has a name even if it is always the same constant.
   virtual bool isNamed(int64_t) const { return false; }
-  /// The name of the length of tiles along an axis, and the place of positions in the source.
+  /// The name of the length of tiles along an axis, and the source location of its positions.
   virtual std::string tileName(int64_t id) = 0;
   virtual mlir::Location positionLoc() const { return loc_; }
-  /// Computes the root of the present group and stores its results, each by its own store.
+  /// Computes the root of the present group and stores each of its results by the corresponding
+  /// store.
   virtual void emitGroup(llvm::ArrayRef<StoreOp> into) = 0;
   /// The stores of a group's root, one for each result.
   using RootStores = llvm::SmallVector<StoreOp, 2>;
-  /// Makes the code where the builder is: one grid, unless an emitter knows more ways.
+  /// Emits the code at the builder's insertion point: one grid, unless a derived emitter overrides
+  /// it.
   virtual void emitCode(llvm::ArrayRef<RootStores> stores) { emitGrid(stores); }
   void emitGrid(llvm::ArrayRef<RootStores> stores);
-  /// A grid along `gridAxes`; the builder is then in its body, at the position of a point.
+  /// Opens a grid over `gridAxes`; the builder is then in its body, at the position of a point.
   void openGrid();
 
-  /// The axis stands at this position: how much of it is there.
+  /// Sets the position of the present tile along the axis, and computes its length.
   void place(int64_t id, mlir::Value position);
-  /// Where the present tile of a root goes: `ids` has the axis of the space for each of the box, or
-  /// `kWhole`.
+  /// The box of storage for the present tile of a root; `ids` has the axis of the space for each of
+  /// its axes, or `kWhole`.
   struct TileBox {
     llvm::SmallVector<mlir::Value> offsets, lengths, steps;
     llvm::SmallVector<int64_t> ids;
   };
-  /// `map` has the axes of what is stored.
+  /// `map` has the axes of the stored value.
   TileBox boxOfTile(StoreOp into, const AxisMap &map);
 
   TileAxis &axis(int64_t id) { return axes_[static_cast<size_t>(id)]; }
@@ -77,7 +80,7 @@ protected:
   }
 
   llvm::ArrayRef<OpGroup *> groups_;
-  OpGroup *group_; ///< the one being emitted
+  OpGroup *group_; ///< the present group
   TileSizes sizes_;
   unsigned number_;
   mlir::OpBuilder b_;

@@ -1,5 +1,5 @@
-// What a schedule says of groups of tensor-level operations, for every pass that makes grids of
-// them: `tile` and `fuse` arrive as attributes of the operations that they name.
+// The schedule of groups of tensor-level operations, for every pass that makes grids of them:
+// `tile` and `fuse` are attributes of the operations that they name.
 #pragma once
 
 #include "ir/dialect/attributes.h"
@@ -19,17 +19,17 @@ inline std::string lengthName(const Extent &extent) {
   return extent.symbol ? extent.symbol.str() : std::to_string(extent.length);
 }
 
-/// A size that a schedule gives for an axis of a group: `tile B by 128`.
+/// The tile size that a schedule gives for an axis of a group: `tile B by 128`.
 std::optional<int64_t> scheduledStep(const OpGroup &group, int64_t axis);
 
-/// Whether an operation must not be computed with the root of a group: `split` after it, or one is
-/// of a `task` block that the other is not of, or other cores do it.
+/// Whether an operation must not be computed together with the root of a group: `split` after it,
+/// different `task` blocks, or different cores.
 inline bool keptApart(mlir::Operation *op, mlir::Operation *root) {
   return attrs::split.isOn(op) || attrs::task.of(op) != attrs::task.of(root) ||
          attrs::cores.of(op) != attrs::cores.of(root);
 }
 
-/// What is made of an operation belongs to its task and its cores.
+/// An operation derived from another one gets its task and its cores.
 inline void takeMarks(mlir::Operation *made, const mlir::NamedAttrList &of) {
   for (llvm::StringRef name : {attrs::task.key(), attrs::cores.key()})
     if (mlir::Attribute mark = of.get(name); mark && !made->hasAttr(name))
@@ -39,7 +39,7 @@ inline void takeMarks(mlir::Operation *made, mlir::Operation *of) {
   takeMarks(made, mlir::NamedAttrList(of->getAttrDictionary()));
 }
 
-/// What `rewrite` puts before or in the place of an operation is of its task and its cores.
+/// Operations that `rewrite` inserts before or instead of an operation get its task and its cores.
 template <typename Rewrite> void keepingMarks(mlir::Operation *op, Rewrite rewrite) {
   mlir::Block *block = op->getBlock();
   mlir::Operation *before = op->getPrevNode(), *behind = op->getNextNode();

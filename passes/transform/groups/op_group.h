@@ -1,7 +1,7 @@
-// A group of tensor operations that one grid computes: the operations, the space of axes that they
-// run along, and the axes that lie whole in each tile. A group grows from its root, the value that
-// is stored, to the operations that compute it, as far as the limits of its target and the rules of
-// soundness allow (`isSound`; those rules are the same for all targets).
+// A group of tensor operations that one grid computes: the operations, the space of their axes, and
+// the axes that each tile covers completely. A group grows from its root, the value that is stored,
+// to the operations that compute it, as far as the limits of its target and the rules of soundness
+// allow (`isSound`; those rules are the same for all targets).
 #pragma once
 
 #include "passes/analysis/op_kinds.h"
@@ -19,12 +19,13 @@ struct SpaceAxis {
   Extent extent;
   mlir::Value like; ///< its length is that of `axis` of this value
   int64_t axis = 0;
-  bool isReduced = false; ///< some member folds it, chunk after chunk
-  bool isWhole = false;   ///< a tile has all of it: what products contract, scans
+  bool isReduced = false; ///< some member reduces it, chunk by chunk
+  bool isWhole = false;   ///< a tile covers it completely: contracted axes, scans
 };
 
-/// The axes of a space have numbers; several may name one axis (`find`). In maps an axis that a
-/// tile has whole is `kWhole` if the space is that of the root, else it keeps its number.
+/// The axes of a space have numbers; several may denote one axis (`find`, a union-find structure).
+/// In maps an axis that a tile covers completely is `kWhole` if the space is that of the root,
+/// otherwise it keeps its number.
 class OpGroup {
 public:
   OpGroup(mlir::Operation *root, const GroupLimits &limits);
@@ -32,12 +33,12 @@ public:
   mlir::Operation *root() const { return root_; }
   const GroupLimits &limits() const { return *limits_; }
   bool contains(mlir::Operation *op) const { return members_.count(op) != 0; }
-  /// Adds an operation all of whose uses are in the group; false (and nothing changed) when it does
+  /// Adds an operation all of whose uses are in the group; false (with nothing changed) if it does
   /// not fit.
   bool tryJoin(mlir::Operation *op);
-  /// Takes back the last addition, which succeeded and which nothing has followed.
+  /// Undoes the last addition, which must have succeeded.
   void takeBack();
-  /// The root and what joined it, users before what they use.
+  /// The root and the operations that joined it, users before operands.
   llvm::SmallVector<mlir::Operation *> members() const;
   bool hasProduct() const { return !products_.empty(); }
   /// Whether the root can be computed in tiles at all.
@@ -48,13 +49,13 @@ public:
   /// Axes of the space along which tiles are independent: axes of the root, in its order.
   llvm::SmallVector<int64_t> parallel() const;
   bool isParallel(int64_t id) const { return llvm::is_contained(parallel(), id); }
-  /// Whether some product has the positions along an axis one by one, as products of their own.
+  /// Whether some product treats the positions along an axis as a batch of independent products.
   bool isBatch(int64_t id) const;
   AxisMap mapOf(mlir::Operation *member) const;
   AxisMap operandMap(mlir::Operation *member, unsigned operand) const;
-  /// Axes of the space that a reduction folds; extents of 1 are none.
+  /// Axes of the space that a reduction reduces; extents of 1 do not count.
   llvm::SmallVector<int64_t> foldedBy(mlir::Operation *reduction) const;
-  /// The axis of the space that all names of it lead to.
+  /// The representative of an axis of the space.
   int64_t find(int64_t id) const;
 
 private:
@@ -101,8 +102,8 @@ private:
   std::vector<int64_t> parentsBefore_;
 };
 
-/// The axes, but for whole ones, of the value of a group that has the most: the last two are the rows
-/// and columns of tiles. A product decides where there is one.
+/// The axes, except completely covered ones, of the value of a group that has most of them: the
+/// last two are the rows and columns of tiles. If there is a product, it determines them.
 AxisMap longestMap(const OpGroup &group);
 
 } // namespace ptl::ir

@@ -1,6 +1,6 @@
-// Emits grids for a CPU. A tile is a part of a value along all its axes, and its lengths are known
-// when the code runs. The body computes the members of the group tile by tile, in the order of the
-// program; the code generator chooses the loops over elements, and what is fused into them.
+// Emits grids for a CPU. A tile is a part of a value along all its axes, with lengths that are
+// known at run time. The body computes the members of the group tile by tile, in program order; the
+// code generator chooses the loops over elements, and what is fused into them.
 #pragma once
 
 #include "passes/transform/groups/grid_emitter.h"

@@ -1,4 +1,4 @@
-// Checks, once grids have been made, that each item of a schedule about a value has had an effect.
+// Checks, after grids have been made, that each item of a schedule about a value has had an effect.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -9,22 +9,23 @@
 
 namespace ptl::ir {
 
-/// Finds the schedule items that had no effect: made before a function is cut into grids, checked
-/// afterwards. It lists them in the function's `ptl.refused`, for the caller to report.
+/// Finds the schedule items that had no effect. It is constructed before a function is cut into
+/// grids, and checks afterwards. It lists such items in the function's `ptl.refused`, for the
+/// caller to report.
 class ScheduleEffects {
 public:
   explicit ScheduleEffects(mlir::func::FuncOp function);
   void check();
 
 private:
-  /// What was said of one value, and what was known of that before.
+  /// The items about one value, and the state before the pass.
   struct Item {
     mlir::DictionaryAttr attributes;
-    mlir::Block *block = nullptr; ///< where it is computed; null: nowhere any more
+    mlir::Block *block = nullptr; ///< where it is computed; null: it has been removed
     mlir::Attribute task = {}, cores = {};
     bool isSplit = false;
     std::string type = {};
-    std::vector<mlir::Operation *> grids = {}; ///< that compute it
+    std::vector<mlir::Operation *> grids = {}; ///< the grids that compute it
 
     std::string label() const;
     std::optional<int64_t> number(llvm::StringRef name) const;

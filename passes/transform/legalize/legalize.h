@@ -1,5 +1,5 @@
-// What the files of `ptl-legalize` share: what the instructions of a machine take, a builder of
-// tile expressions, and the rewritings, one per operation.
+// The common parts of the files of `ptl-legalize`: the types that a machine's instructions support,
+// a builder of tile expressions, and the rewrites, one per operation.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"
@@ -12,13 +12,13 @@
 
 namespace ptl::ir::legalize {
 
-/// What the instructions of a machine take.
+/// The types that the instructions of a machine support.
 class Target {
 public:
   explicit Target(const Machine &machine) : machine_(machine) {}
   /// Whether the instruction (`tadd`) works on tiles of this element type.
   bool has(llvm::StringRef instruction, mlir::Type elem) const;
-  /// Whether one conversion instruction leads from one type to the other.
+  /// Whether a single conversion instruction converts one type to the other.
   bool converts(mlir::Type from, mlir::Type to) const;
 
 private:
@@ -47,11 +47,11 @@ inline bool isUnsigned(mlir::Type type) { return type.isUnsignedInteger(); }
 inline unsigned intBits(mlir::Type type) {
   return mlir::isa<mlir::IntegerType>(type) && !isBool(type) ? type.getIntOrFloatBitWidth() : 0;
 }
-/// The number that `value` is in every element, if that is known.
+/// The value of all elements, if it is a known constant.
 std::optional<double> constantOf(mlir::Value value);
 
-/// Emits operations of the `ptl` dialect on tiles and scalars before one operation: constants,
-/// other types, other shapes.
+/// Emits operations of the `ptl` dialect on tiles and scalars in front of one operation: constants,
+/// conversions, changes of shape.
 class TileBuilder {
 public:
   using Value = mlir::Value;
@@ -67,47 +67,48 @@ public:
   /// The signed integer type as wide as `type`.
   Type bitsOf(Type type) const { return r.getIntegerType(type.getIntOrFloatBitWidth()); }
 
-  /// A scalar constant; integers modulo 2^width.
+  /// A scalar constant; integers are taken modulo 2^width.
   Value number(Type elem, double value) const;
   Value index(int64_t value) const;
 
   Value convert(Value x, Type to, llvm::StringRef round = "even", bool saturate = false) const;
   Value bitcast(Value x, Type to) const;
-  /// `f32`, `f16` and so on of a shorter float: without rounding where a rewriting made it shorter.
+  /// Converts a shorter float to `f32`, `f16` and so on; without rounding if a rewrite had narrowed
+  /// it.
   Value widen(Value x, Type to) const;
-  /// Rounds a result of a rewriting to the type that it had; `widen` takes that back.
+  /// Rounds the result of a rewrite to its original type; `widen` undoes that.
   Value narrow(Value x, Type to) const;
 
-  /// `x` repeated to these extents, one axis at a time (lengths from `operands`); itself when it
-  /// has them.
+  /// Broadcasts `x` to these extents, one axis at a time (with lengths from `operands`); returns
+  /// `x` if it has them already.
   Value spread(Value x, llvm::ArrayRef<Extent> extents, mlir::ValueRange operands) const;
   Value broadcastTo(Value x, Value like) const {
     return spread(x, extentsOf(like.getType()), like);
   }
-  /// An array of these extents (lengths from `operands`) with one value everywhere.
+  /// An array of these extents (lengths from `operands`) with all elements equal.
   Value full(Value scalar, llvm::ArrayRef<Extent> extents, mlir::ValueRange operands) const;
   Value full(Value scalar, Value like) const {
     return full(scalar, extentsOf(like.getType()), like);
   }
   Value newAxis(Value x, llvm::ArrayRef<int64_t> axes) const;
   Value transpose(Value x, llvm::ArrayRef<int64_t> axes) const;
-  /// The same elements, row-major, in another shape; one extent and length per axis.
+  /// Reshapes in row-major order; one extent and length per axis.
   Value reshape(Value x, llvm::ArrayRef<Extent> extents, mlir::ValueRange lengths) const;
   /// The length of an axis.
   Value length(Value x, int64_t axis) const;
-  /// Without `axis`, whose extent is 1; a scalar if that is the only one.
+  /// Removes `axes`, whose extents are 1; the result is a scalar if no axis remains.
   Value dropAxes(Value x, llvm::ArrayRef<int64_t> axes) const;
-  /// Positions along `axis` of `like`, `i32`, with extent 1 along the others.
+  /// Positions along `axis` of `like`, as `i32`, with extent 1 along the other axes.
   Value positions(Value like, int64_t axis) const;
 
-  /// An operation of that name; the result has the operands' extents, broadcast.
+  /// Creates an operation by its name; the result has the operands' extents, broadcast.
   Value make(llvm::StringRef name, Type elem, mlir::ValueRange operands,
              llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) const;
-  /// The extents that elementwise operations on these operands give.
+  /// The extents after broadcasting these operands.
   static llvm::SmallVector<Extent> broadcastExtents(mlir::ValueRange operands);
-  /// `op` with other operands, and another element type of its results.
+  /// Clones `op` with other operands, and another element type of its results.
   Value cloneWith(mlir::Operation *op, mlir::ValueRange operands, Type elem) const;
-  /// Says that `value`'s operation is what the instruction does, whatever its types look like.
+  /// Marks `value`'s operation as legal, so that it is not rewritten because of its types.
   Value asInstruction(Value value) const;
 
   mlir::PatternRewriter &r;
@@ -115,8 +116,8 @@ public:
   const Target &target;
 };
 
-/// The same with arithmetic. The element type of a result is that of its first value operand
-/// (`bool` for comparisons); its extents are those of the operands, broadcast.
+/// A builder that also has arithmetic. The element type of a result is that of its first value
+/// operand (`bool` for comparisons); its extents are those of the operands, broadcast.
 class Tiles : public TileBuilder {
 public:
   using TileBuilder::TileBuilder;
@@ -131,10 +132,10 @@ public:
   Value bitOr(Arg a, Arg b) const { return binary(BitOrOp::getOperationName(), a, b); }
   Value bitXor(Arg a, Arg b) const { return binary(BitXorOp::getOperationName(), a, b); }
   Value bitNot(Value a) const { return bitXor(a, -1); }
-  /// By a count that is known to be legal.
+  /// The count must be known to be legal.
   Value shl(Value a, Arg count) const;
   Value shr(Value a, Arg count) const;
-  /// Without the sign, of a signed integer type.
+  /// A logical shift of a signed integer type.
   Value shrUnsigned(Value a, int count) const;
 
   Value neg(Value a) const { return unary(NegOp::getOperationName(), a); }
@@ -146,7 +147,7 @@ public:
   Value trunc(Value a) const { return unary(TruncOp::getOperationName(), a); }
   /// The polynomial with these coefficients, constant term first.
   Value poly(Value x, llvm::ArrayRef<double> coefficients) const;
-  /// x + x z p(z) with z = x * x: a series of odd powers that begins with x, exact near 0.
+  /// x + x z p(z) with z = x * x: a series of odd powers that begins with x, so it is exact near 0.
   Value oddPoly(Value x, Value z, llvm::ArrayRef<double> coefficients) const;
 
   Value lt(Arg a, Arg b) const { return compare(LtOp::getOperationName(), a, b); }
@@ -158,9 +159,9 @@ public:
   Value both(Value a, Value b) const { return binary(AndOp::getOperationName(), a, b); }
   Value either(Value a, Value b) const { return binary(OrOp::getOperationName(), a, b); }
   Value negated(Value a) const { return unary(NotOp::getOperationName(), a); }
-  /// At least one of `a` and `b` is a value.
+  /// Precondition: at least one of `a` and `b` is a value.
   Value select(Value condition, Arg a, Arg b) const;
-  /// `a` or `b` of a type that neither of them has.
+  /// Selects between two constants of a type that no operand has.
   Value choose(Value condition, Type elem, double a, double b) const {
     return select(condition, number(elem, a), number(elem, b));
   }
@@ -171,7 +172,7 @@ private:
   Value unary(llvm::StringRef name, Value a) const { return make(name, elem(a), a); }
 };
 
-/// What an operation becomes: the value that replaces its result, null if it stays.
+/// Rewrites an operation: returns the value that replaces its result, or null if it is unchanged.
 using Rewrite = mlir::Value (*)(const Tiles &, mlir::Operation *);
 struct Row {
   llvm::StringLiteral name;
@@ -190,10 +191,10 @@ llvm::ArrayRef<Row> productRows();
 llvm::ArrayRef<Row> randomRows();
 llvm::ArrayRef<Row> orderRows();
 
-/// `topk`, which has two results and so no row; false if it stays.
+/// Rewrites `topk`, which has two results and so no row; false if it is unchanged.
 bool rewriteTopk(const Tiles &t, mlir::Operation *op);
 
-/// Extents with the axes from `begin` to `end` made one, and its lengths.
+/// The extents with the axes from `begin` to `end` merged into one, and their lengths.
 struct Merged {
   llvm::SmallVector<Extent> extents;
   llvm::SmallVector<mlir::Value> lengths;
@@ -201,36 +202,38 @@ struct Merged {
 Merged mergeAxes(const Tiles &t, llvm::ArrayRef<Extent> extents, mlir::ValueRange lengths,
                  int64_t begin, int64_t end);
 
-/// A product with a batch as a loop over its matrices; null if it has none.
+/// A product with a batch axis as a loop over its matrices; null if it has none.
 mlir::Value batchOfProducts(const Tiles &t, MatmulOp product);
-/// A product of matrices as a sum of columns times rows, for element types that no cube multiplies.
+/// A product of matrices as a sum of outer products of columns and rows, for element types that the
+/// cube core cannot multiply.
 mlir::Value productByColumns(const Tiles &t, MatmulOp product);
 
-/// `op` on wider floats, for element types that no instruction and no rewriting of `op` takes; null
-/// when its operands are wide enough already.
+/// `op` on wider floats, for element types that neither an instruction nor a rewrite of `op`
+/// supports; null if its operands are wide enough already.
 mlir::Value onWiderFloats(const Tiles &t, mlir::Operation *op);
-/// A formula for `f32`, and with it for shorter floats.
+/// Applies a formula for `f32` to shorter floats as well.
 template <mlir::Value (*Formula)(const Tiles &, mlir::Value)>
 mlir::Value inSingle(const Tiles &t, mlir::Operation *op) {
   if (mlir::Value wide = onWiderFloats(t, op))
     return wide;
   return elem(op->getOperand(0)).isF32() ? Formula(t, op->getOperand(0)) : mlir::Value();
 }
-/// `magnitude`, negated where `x` is negative.
+/// `magnitude`, negated if `x` is negative.
 inline mlir::Value withSignOf(const Tiles &t, mlir::Value x, mlir::Value magnitude) {
   return t.select(t.lt(x, 0), t.neg(magnitude), magnitude);
 }
-/// Truncating quotient and remainder of integers without an instruction; {} if there is no way.
+/// The truncating quotient and the remainder of integers, without a division instruction; {} if
+/// that is impossible.
 std::pair<mlir::Value, mlir::Value> divideIntegers(const Tiles &t, mlir::Value a, mlir::Value b);
-/// Truth values as numbers 1 and 0 (`f16` unless said otherwise), and back.
+/// Converts booleans to the numbers 1 and 0 (`f16` by default), and back.
 mlir::Value maskToNumbers(const Tiles &t, mlir::Value mask, mlir::Type elem = {});
 mlir::Value numbersToMask(const Tiles &t, mlir::Value numbers);
-/// An elementwise operation whose instruction wants operands of the full size, with those that lack
-/// it spread; null when none does.
+/// For an instruction that needs operands of full size: the elementwise operation with its smaller
+/// operands broadcast; null if there are none.
 mlir::Value withFullOperands(const Tiles &t, mlir::Operation *op);
 /// Bit operations on truth values.
 mlir::Value rewriteMaskOp(const Tiles &t, mlir::Operation *op);
-/// Whether a rewriting made `value` shorter than it was computed.
+/// Whether a rewrite narrowed `value` after it was computed.
 bool isNarrowed(mlir::Value value);
 
 } // namespace ptl::ir::legalize

@@ -1,28 +1,28 @@
-// Derives the events and barriers of a function at the block level that has none. They order every
-// two instructions that must not change places, with as few events as possible.
+// Derives the events and barriers of a function at the block level without synchronisation. They
+// order every two instructions that must not be reordered, with as few events as possible.
 #pragma once
 
 #include "passes/transform/sync/derive_sync_phases.h"
 
 namespace ptl::pto {
 
-/// An event or a barrier that was put in.
+/// An event or a barrier that was inserted.
 struct SyncEdge {
-  Pipe from, to;        ///< of a barrier: equal; `All`: of all pipes
+  Pipe from, to;        ///< of a barrier: equal; `All`: all pipes
   int firstId = -1;     ///< -1: a barrier
-  int64_t ids = 1;      ///< used in turn
+  int64_t ids = 1;      ///< used in rotation
   bool carried = false; ///< from one iteration to a later one
-  bool reuse = false;   ///< for the sake of an event that is used again
+  bool reuse = false;   ///< needed before an event can be reused
   std::string why;      ///< RAW on `x`: tload (12:5) -> tadd (13:9)
-  std::string buffer;   ///< its name; empty where there is none
+  std::string buffer;   ///< its name; empty if there is none
   mlir::Operation *producer = nullptr, *consumer = nullptr;
 };
 
 struct SyncStatistics {
-  unsigned dependences = 0; ///< between different pipes, or that need a barrier
-  unsigned implied = 0;     ///< of these, in order because of others
+  unsigned dependences = 0; ///< between different pipes, or such that need a barrier
+  unsigned implied = 0;     ///< of these, implied by others
   unsigned events = 0, barriers = 0, fullBarriers = 0;
-  std::array<unsigned, kNumPairs> ids{}; ///< by pair of pipes: how many ids are in use
+  std::array<unsigned, kNumPairs> ids{}; ///< number of ids in use, by pair of pipes
 };
 
 struct SyncResult {
@@ -30,16 +30,16 @@ struct SyncResult {
   std::vector<SyncEdge> edges;
 };
 
-/// In place. False, and nothing changes, for a function that has synchronisation of its own, and,
-/// with a diagnostic, when a buffer has no address yet.
+/// Works in place. Returns false, with nothing changed, for a function that already has
+/// synchronisation and, with a diagnostic, if a buffer has no address.
 bool deriveSync(mlir::func::FuncOp function, const BlockMachine &machine, SyncResult &result);
 
-/// `{"function": …, "statistics": …, "edges": […]}`, for tools.
+/// Writes `{"function": …, "statistics": …, "edges": […]}`, for tools.
 void writeSyncJson(llvm::StringRef function, const SyncResult &result, llvm::raw_ostream &os);
 
-// ---- the parts ----------------------------------------------------------------------------------
+// ---- the parts of the solver --------------------------------------------------------------------
 
-/// All bodies of a function, solved.
+/// The synchronisation of all bodies of a function.
 class FunctionOrder {
 public:
   FunctionOrder(BlockProgram &program, const BlockMachine &machine)
@@ -51,13 +51,13 @@ public:
   void solve();
 
   BodyOrder &of(const Body &body) { return *orders_.at(&body); }
-  /// The item around which the first sets and last waits of a loop's carried events stand; it is
-  /// the loop itself or a loop around it.
+  /// The item around which the first sets and last waits of a loop's carried events are placed: the
+  /// loop itself or an enclosing loop.
   const Item *drainItem(const Body &loop) const;
-  /// The same of an event of one of its bodies.
+  /// The same for an event of one of its bodies.
   const Item *drainItem(const Body &body, const Event &event) const;
-  /// Where an `scf.while` needs a barrier of all pipes: at the start and at the end of its second
-  /// body.
+  /// The places where an `scf.while` needs a barrier of all pipes: at the start and at the end of
+  /// its second body.
   struct WhileBarriers {
     bool between = false, atEnd = false;
     Reason why;
@@ -86,8 +86,8 @@ private:
   PhasePlan plan_;
   SyncPolicy policy_;
   std::map<const Body *, std::unique_ptr<BodyOrder>> orders_;
-  std::vector<size_t> hopeless_;           ///< pairs that must do with barriers
-  std::map<const Body *, Body *> parents_; ///< the body that the item of a body is in
+  std::vector<size_t> hopeless_;           ///< pairs for which only barriers are left
+  std::map<const Body *, Body *> parents_; ///< the body that contains the item of a body
   unsigned numDependences_ = 0;
 };
 

@@ -1,10 +1,10 @@
-// Which events and barriers put the dependences of one body in order: what each pipe knows of the
-// others, over time.
+// Chooses the events and barriers that enforce the dependences of one body, from what each pipe
+// knows of the others over time.
 //
-// Time in a body is counted in steps: item `k` runs at `8 k + 7`, and the gap before it has room
-// for what is inserted there, in this order: waits for the sake of a set, sets, waits, sets for the
-// sake of a later wait, barriers, the first sets of a loop's events. What a pipe knows of another
-// is the step up to which (exclusively) that one is done.
+// Time in a body is counted in steps: item `k` runs at `8 k + 7`, and the gap in front of it has
+// room for insertions, in this order: waits needed before a set, sets, waits, sets needed before a
+// later wait, barriers, the first sets of a loop's events. What a pipe knows of another is the step
+// up to which (exclusively) that one has certainly finished.
 #pragma once
 
 #include "passes/analysis/block_dependence.h"
@@ -27,8 +27,9 @@ enum GapStep : Step {
 inline constexpr Step stepOf(int item, GapStep step) { return 8 * item + step; }
 inline constexpr int gapOf(Step step) { return step / 8; }
 
-/// What one pipe knows of each: up to where its instructions are done; and up to where its waits
-/// are over, too. An item with bodies that did not run tells the first alone.
+/// What one pipe knows of each other one: up to which step its instructions have finished, and up
+/// to which step its waits have ended, too. An item with bodies that did not run ensures only the
+/// former.
 struct Clock {
   std::array<Step, kNumPipes> done, over;
 
@@ -47,36 +48,37 @@ inline size_t pipeIndex(Pipe pipe) { return static_cast<size_t>(pipe); }
 inline size_t pairIndex(Pipe from, Pipe to) { return pipeIndex(from) * kNumPipes + pipeIndex(to); }
 inline constexpr size_t kNumPairs = kNumPipes * kNumPipes;
 
-/// Why something waits. `reuse`: for the sake of an event that is used again; then there is no
+/// The reason of a wait. `reuse`: it is needed before an event can be reused; then there is no
 /// hazard.
 struct Reason {
   const Touch *src = nullptr, *dst = nullptr;
   Hazard hazard = Hazard::RAW;
   bool reuse = false, carried = false;
-  int64_t distance = 1; ///< iterations between, if carried
+  int64_t distance = 1; ///< iterations in between, if carried
 };
 
-/// All of `src` before `srcStep` must be done before `dst` goes on at `waitStep`.
+/// A requirement: everything in `src` before `srcStep` must be finished before `dst` continues at
+/// `waitStep`.
 struct Need {
   Pipe src, dst;
   Step srcStep, setStep, waitStep;
   bool carried = false;
   int frame = -1;
   Reason reason;
-  bool barrier = false; ///< made by a barrier
+  bool barrier = false; ///< satisfied by a barrier
 };
 
-/// The slot that a turn of a buffer uses: a constant, a number that is known at the start of the
-/// body, or the number of the iteration.
+/// The slot that one turn of a rotating buffer uses: a constant, a number that is known at the
+/// start of the body, or the number of the iteration.
 struct SlotNumber {
   enum Kind : uint8_t { Constant, Number, Iteration } kind = Constant;
   int64_t constant = 0;
   mlir::Value number;
 };
 
-/// A set and a wait in one body. Carried: the set serves the wait of a later iteration; of the next
-/// one with the same slot, if there is a frame, else of the next. `slots`: ids `id .. id + slots -
-/// 1`, by the frame's number.
+/// A set and a wait in one body. If carried, the set pairs with the wait of a later iteration: with
+/// a frame, of the next iteration with the same slot, otherwise of the next iteration. `slots`: ids
+/// `id .. id + slots - 1`, selected by the frame's number.
 struct Event {
   Pipe src, dst;
   Step setStep, waitStep;
@@ -84,45 +86,45 @@ struct Event {
   int frame = -1;
   int64_t slots = 1;
   int id = -1;
-  int shared = -1; ///< events of a body and a pair with this number have one id
-  /// Of a buffer that is used in turns: events of equal pair, resource and number have the same
-  /// ids, by the slot of the turn.
+  int shared = -1; ///< events of a body and a pair with this number share one id
+  /// Of a rotating buffer: events with equal pair, resource and number share their ids, selected by
+  /// the slot of the turn.
   int resource = -1, number = 0;
   SlotNumber slot;
-  bool blind = false; ///< carried, and it is not known from which iteration
+  bool blind = false; ///< carried, from an unknown iteration
   Reason reason;
 };
 
 struct BarrierPoint {
   Step step;
-  bool all; ///< all pipes; else the vector pipe
+  bool all; ///< all pipes; otherwise the vector pipe
   Reason reason;
 };
 
-/// What a body's item leaves behind, apart from its instructions.
+/// The effect of a body's item on synchronisation, apart from its instructions.
 struct ItemEffect {
-  /// By pair (of whom, who): at the end of the item the second pipe knows all that the first did in
-  /// it.
+  /// By pair (source, observer): at the end of the item the second pipe knows everything that the
+  /// first did in it.
   std::array<bool, kNumPairs> knows{};
-  /// Events whose first sets stand before the item and last waits after it. `covers`: these follow
-  /// all that the source pipe does in the item.
+  /// Events whose first sets precede the item and whose last waits follow it. `covers`: the waits
+  /// follow everything that the source pipe does in the item.
   struct Drain {
     Pipe src, dst;
-    bool covers; ///< these follow all that the source pipe does in the item
+    bool covers; ///< these follow everything that the source pipe does in the item
     bool own;    ///< the item is the loop of the event
     Reason reason;
   };
   std::vector<Drain> drains;
-  /// Pairs with events inside that another round of the item must not overtake, and one of these.
+  /// Pairs with events inside that another round of the item must not overtake, each with a reason.
   std::map<size_t, Reason> pending;
-  /// Loops: the events inside order all rounds of the item among themselves.
+  /// For loops: the events inside order all rounds of the item.
   bool selfOrdered = false;
 };
 
-/// How an order is made of few ids; grows for a pair of pipes when ids run out. `Merged`: one event
-/// for several dependences where that is possible. `Plain`: within an iteration, no ids in turn.
-/// `Shared`: there, few ids that are used again and again. `Unrotated`: no ids in turn between
-/// iterations either. `Barriers`: of all pipes.
+/// How far precision is given up to save ids; it is increased for a pair of pipes when ids run out.
+/// `Merged`: one event for several dependences if possible. `Plain`: within an iteration, no ids in
+/// rotation. `Shared`: in addition, few ids that are reused there. `Unrotated`: no ids in rotation
+/// between iterations either. `Barriers`: barriers of all pipes.
 enum class Effort : uint8_t { Precise, Merged, Plain, Shared, Unrotated, Barriers };
 
 struct SyncPolicy {
@@ -143,7 +145,7 @@ struct SyncPolicy {
 struct Phase;
 struct Resource;
 
-/// What each pipe knows of the others, over the steps of one body.
+/// What each pipe knows of the others, at each step of one body.
 class Knowledge {
 public:
   /// What a pipe knows of the previous iteration, and of the last one with the same slots.
@@ -156,10 +158,10 @@ public:
   /// Before a step.
   const Clock &clockAt(Pipe pipe, Step step) const;
   const Past &pastAt(Pipe pipe, Step step) const;
-  /// Keeps what the pipe knows now as of this step on.
+  /// Records what the pipe knows from this step on.
   void note(Pipe pipe, Step step);
   void notePast(Pipe pipe, Step step);
-  /// What an event that the pipe sets at this step tells.
+  /// The knowledge that an event which the pipe sets at this step transfers.
   Clock contribution(Pipe src, Step setStep) const;
   void learn(const Event &event);
   void applyBarrier(const BarrierPoint &barrier);
@@ -170,7 +172,8 @@ public:
   Log<Past> pasts;
 };
 
-/// Solves one body. Needs first, then `solve`; more needs may be added, and `solve` called again.
+/// The solver of one body. Requirements are added first, then `solve` is called; more may be added,
+/// and `solve` called again.
 class BodyOrder {
 public:
   BodyOrder(const Body &body, std::vector<ItemEffect> effects, const SyncPolicy &policy)
@@ -178,17 +181,18 @@ public:
 
   void addNeed(Need need);
   void addDependence(const Dependence &dependence);
-  /// Sets at `setStep` for waits at `waitStep` whatever is needed.
+  /// Adds an event that is set at `setStep` for waits at `waitStep` in any case.
   void addSeed(const Event &event) { seeds_.push_back(event); }
-  /// The turns of buffers in this body.
+  /// Sets the turns of rotating buffers in this body.
   void setPhases(llvm::ArrayRef<Phase> phases, llvm::ArrayRef<Resource> resources);
-  /// `dst` may set at `setAgain` only after `src` has waited at `waited`.
+  /// Adds a requirement: `dst` may set an event at `setAgain` only after `src` has waited for it at
+  /// `waited`.
   void addReuse(Pipe src, Pipe dst, Step waited, Step setAgain, bool carried, Reason reason);
-  /// Chooses events and barriers; in loops also adds what makes them safe to use again. False if
-  /// that does not come to an end: then the pairs of pipes need more effort.
+  /// Chooses events and barriers; in loops also adds what makes them safe to reuse. False if the
+  /// iteration does not converge: then the pairs of pipes need more effort.
   bool solve();
 
-  /// After `solve` was false: the pairs that must do with barriers; if none is named, all.
+  /// After `solve` returned false: the pairs for which only barriers are left; if empty, all pairs.
   llvm::ArrayRef<size_t> hopeless() const { return hopeless_; }
 
   const Body &body() const { return body_; }
@@ -198,11 +202,11 @@ public:
   const std::vector<BarrierPoint> &barriers() const { return barriers_; }
   unsigned numNeeds() const { return static_cast<unsigned>(needs_.size()); }
 
-  /// Up to where `pipe` knows before `step` that the waits of `of` are over.
+  /// Up to which step `pipe` knows, before `step`, that the waits of `of` have ended.
   Step knownOver(Pipe pipe, Step step, Pipe of) const {
     return known_.clockAt(pipe, step).over[pipeIndex(of)];
   }
-  /// Whether at the end of the body `pipe` knows all that `of` does in it.
+  /// Whether `pipe` knows at the end of the body everything that `of` does in it.
   bool knowsAllAtEnd(Pipe pipe, Pipe of) const;
   int numItems() const { return static_cast<int>(body_.items.size()); }
 

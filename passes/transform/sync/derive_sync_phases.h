@@ -1,15 +1,14 @@
-// Derives the events of buffers that are used in turns: one pipe fills such a buffer, others use its
-// contents, and then it is free again. One event serves all loops that use the buffer, since it says
-// that the buffer is free wherever the next turn is in the code. It is set before the outermost
-// loop, waited for where a turn begins, set again where the turn ends, and waited for behind the
-// loop.
+// Derives the events of rotating buffers: one pipe fills such a buffer, others use its contents,
+// and then it is free again. One event serves all loops that use the buffer, since it signals that
+// the buffer is free, wherever the next turn is in the code. It is set before the outermost loop,
+// waited for where a turn begins, set again where the turn ends, and waited for after the loop.
 #pragma once
 
 #include "passes/transform/sync/derive_sync_order.h"
 
 namespace ptl::pto {
 
-/// From the item of a body that fills a buffer first to the last that uses it.
+/// A turn in a body: from the item that first fills a buffer to the last that uses it.
 struct Phase {
   int resource = -1, first = -1, last = -1;
   SlotNumber slot;
@@ -24,45 +23,45 @@ struct Phase {
   const Touch *firstTouch = nullptr;
 };
 
-/// Bytes that are used in turns inside an outermost loop.
+/// Bytes that rotate inside an outermost loop.
 struct Resource {
   const Item *outer;
   llvm::SmallVector<int> parts; ///< in `PhasePlan::parts_`
   Pipe filler;
   std::array<bool, kNumPipes> users{};
-  std::array<bool, kNumPipes> ends{};  ///< users that know when all are done
-  std::array<bool, kNumPipes> tells{}; ///< users that say so, where nothing else does
+  std::array<bool, kNumPipes> ends{};  ///< users that know when all others have finished
+  std::array<bool, kNumPipes> tells{}; ///< users that must signal, because nothing else does
   int64_t slots = 1;
   std::vector<std::pair<const Body *, Phase>> phases;
-  std::set<const Body *> bodies; ///< that have turns, directly or further in
+  std::set<const Body *> bodies; ///< with turns, directly or nested
 };
 
-/// All of a function. Keeps pointers into the program.
+/// The rotating buffers of a function. Keeps pointers into the program.
 class PhasePlan {
 public:
   explicit PhasePlan(BlockProgram &program);
 
   llvm::ArrayRef<Resource> resources() const { return resources_; }
-  /// The phases of a body, of all resources.
+  /// The turns of all resources in a body.
   llvm::ArrayRef<Phase> phasesOf(const Body &body) const;
-  /// The resource that a touch inside the body's outermost loop belongs to; -1: none.
+  /// The resource of a touch inside the body's outermost loop; -1: none.
   int resourceOf(const Body &body, const Touch &touch) const;
-  /// Whether turns put a dependence of a body in order.
+  /// Whether turns enforce a dependence of a body.
   bool orders(const Body &body, const Dependence &dependence) const;
-  /// Makes two resources one, which takes fewer events of `from` to `to` and less overlap. False if
-  /// there are none.
+  /// Merges two resources, which needs fewer events of `from` to `to` and allows less overlap.
+  /// False if there are none to merge.
   bool merge(Pipe from, Pipe to);
-  /// Gives up the resource that takes most events of `from` to `to`. False if there is none.
+  /// Gives up the resource that needs most events of `from` to `to`. False if there is none.
   bool drop(Pipe from, Pipe to);
 
 private:
-  /// Bytes that overlap, directly or through others.
+  /// Bytes that overlap, directly or transitively.
   struct Part {
     const Item *outer;
     unsigned space;
     int64_t begin, end;
     Ring ring;
-    bool alike = true; ///< all touches are of one ring, or of none
+    bool alike = true; ///< all touches belong to one ring, or to none
     bool plain = true; ///< no slots that another core fills
   };
 

@@ -1,6 +1,6 @@
-// For tests: runs a block-level function step by step and finds what is not in order. Control flow
-// and scalars are executed. Of instructions the trace only records the bytes that they touch, and how
-// far their pipe knows the others to be.
+// For tests: executes a block-level function step by step and finds accesses that are not ordered.
+// Control flow and scalars are executed. Of instructions the trace records only the bytes that they
+// access, and what their pipe knows about the progress of the others.
 #pragma once
 
 #include "passes/transform/sync/derive_sync.h"
@@ -24,15 +24,15 @@ struct Range {
   }
 };
 
-/// Runs a function's control flow and scalars, and keeps what each pipe knows of the others'
-/// progress.
+/// Executes a function's control flow and scalars, and tracks what each pipe knows about the
+/// progress of the others.
 class Trace {
 public:
   Trace(mlir::func::FuncOp function, int64_t size, bool vectorBarrier);
   std::vector<std::string> faults;
   int64_t numAccesses = 0;
   unsigned numFlags = 0;
-  /// How far the pipes can run apart: most sets that were pending at once.
+  /// How far apart the pipes can run: the largest number of simultaneously pending sets.
   unsigned mostPending = 0;
 
 private:
@@ -68,7 +68,7 @@ private:
 
   bool vectorBarrier_;
   llvm::DenseMap<mlir::Value, int64_t> values_;
-  std::array<Counts, kNumPipes> clocks_; ///< what has been done for sure, by pipe that knows
+  std::array<Counts, kNumPipes> clocks_; ///< what has certainly finished, by the pipe that knows
   Counts done_{};
   std::vector<Access> accesses_;
   std::map<std::tuple<PipeKind, PipeKind, int64_t>, Flag> flags_;

@@ -1,5 +1,5 @@
 // The state of one core, which the functions of this folder read and change; each of their headers
-// has one theme. Only this folder and `Core` include it.
+// has one subject. Only this folder and `Core` may include it.
 #pragma once
 
 #include "runtime/sim/core/cross_events.h"
@@ -18,12 +18,12 @@ namespace ptl::rt::sim {
 class Group;
 struct LaunchState;
 
-/// The scalar unit between two steps.
+/// The state of the scalar unit between two steps.
 struct ScalarUnit {
-  int32_t position = 0; ///< the number of the step that comes next
-  uint64_t work = 0;    ///< steps so far that take time
-  uint64_t issued = 0;  ///< operations so far; marks and frees are among them
-  /// What operations carry that are issued from now on, for drivers that keep time.
+  int32_t position = 0; ///< index of the next step
+  uint64_t work = 0;    ///< number of steps so far that take time
+  uint64_t issued = 0;  ///< number of operations so far, including marks and frees
+  /// The time and note of operations that are issued from now on, for drivers that keep time.
   double time = 0;
   uint32_t note = 0;
 };
@@ -49,15 +49,15 @@ struct CoreState {
   SlotFrees frees;
   LoopRounds loops;
 
-  /// The step that the scalar unit executes next.
+  /// The next step of the scalar unit.
   const Step &next() const { return function.steps[static_cast<size_t>(scalar.position)]; }
-  /// The number of a step in the function.
+  /// The index of a step in the function.
   size_t numberOf(const Step &step) const {
     return static_cast<size_t>(&step - function.steps.data());
   }
-  /// Whether it has come to its end, and its pipes too.
+  /// Whether the scalar unit has reached the end, and all pipes are empty.
   bool isFinished() const { return next().kind == StepKind::Return && pipes.areDrained(); }
-  /// What messages call it.
+  /// The name of the core in messages.
   std::string name() const;
 };
 

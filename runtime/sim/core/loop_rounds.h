@@ -1,4 +1,4 @@
-// The rounds of a core's loops where some of them stand for others.
+// The iterations of a core's loops if some of them represent others.
 #pragma once
 
 #include "runtime/sim/sampling.h"
@@ -11,17 +11,18 @@ namespace ptl::rt::sim {
 
 struct CoreState;
 
-/// What a core knows of its loops. Without a sampler all rounds run, and nothing here is used.
+/// The state of a core's loops. Without a sampler all iterations are executed, and nothing here is
+/// used.
 struct LoopRounds {
   std::optional<LoopSampler> sampler;
-  /// The values that each round of a loop began with, by loop: those that the loop carries.
+  /// The values that each loop carried at the beginning of each iteration.
   std::map<size_t, std::vector<std::vector<int64_t>>> carried;
-  std::vector<SampleAction> marks; ///< put into pipes, and not taken by a driver yet
+  std::vector<SampleAction> marks; ///< put into pipes, and not yet taken by a driver
 };
 
-/// Before a round of the loop that begins with `step`, and before its end: leaves out rounds that
-/// others stand for, by moving the loop's variable and what it carries on, and puts marks into the
-/// pipes. Needs a sampler.
+/// To be called before an iteration of the loop that begins with `step`, and before its end: skips
+/// iterations that others represent, by advancing the loop's variable and carried values, and puts
+/// marks into the pipes. Requires a sampler.
 void beginRound(CoreState &core, const Step &step);
 
 } // namespace ptl::rt::sim

@@ -1,15 +1,15 @@
-// Tiles in a core's memory: the steps that say where they lie and which form they have.
+// Tiles in a core's memory: the steps that determine their address and form.
 #pragma once
 
 #include "runtime/sim/core/core_state.h"
 
 namespace ptl::rt::sim {
 
-/// Makes the tile of a step that allocates or declares one, or takes a slot, a window or an alias
-/// of another one. False after an error.
+/// Executes a step that allocates or declares a tile, or takes a slot, a window or an alias of
+/// another one. False after an error.
 bool makeTile(CoreState &core, const Step &step);
 
-/// Sets how much of a tile is valid, as far as the step says so: with its last operands.
+/// Sets the valid extents of a tile from the last operands of the step, as far as it has them.
 void setValid(const Registers &registers, const Step &step, Tile &tile);
 
 } // namespace ptl::rt::sim

@@ -1,4 +1,4 @@
-// The pipes of a core: the operations that each of them has still to do.
+// The pipes of a core: the pending operations of each.
 #pragma once
 
 #include "runtime/sim/held_writes.h"
@@ -15,31 +15,31 @@ inline size_t at(Pipe pipe) { return static_cast<size_t>(pipe); }
 
 struct PipeState {
   IssueQueue queue;
-  /// What the head has written, while others run between its reads and its writes.
+  /// The writes of the head that are held back, while others run between its reads and its writes.
   std::optional<HeldWrites> inFlight;
-  uint64_t issued = 0, done = 0; ///< operations, marks among them
-  size_t marks = 0;              ///< in the queue: they take no room
+  uint64_t issued = 0, done = 0; ///< number of operations, including marks
+  size_t marks = 0;              ///< in the queue; they do not count towards its capacity
 
-  /// One more operation, to be filled in.
+  /// Appends an operation, to be filled in.
   Issued &append() {
     ++issued;
     return queue.append();
   }
-  /// Whether the scalar unit has to wait before it issues another operation. Marks are the
-  /// sampler's own and take no room on the chip.
+  /// Whether the scalar unit must wait before it issues another operation. Marks belong to the
+  /// sampler and occupy no queue entries on the chip.
   bool isFull() const { return queue.size() - marks >= depth; }
 
 private:
   static constexpr size_t depth = 64;
 };
 
-/// The pipes of a core by their names. The scalar unit has a place among them that stays empty.
+/// The pipes of a core by their names. The scalar unit has an unused place among them.
 class Pipes {
 public:
   PipeState &operator[](Pipe pipe) { return pipes_[at(pipe)]; }
   const PipeState &operator[](Pipe pipe) const { return pipes_[at(pipe)]; }
 
-  /// Whether nothing waits and nothing is in flight.
+  /// Whether all queues are empty and nothing is in flight.
   bool areDrained() const {
     return std::all_of(pipes_.begin(), pipes_.end(),
                        [](const PipeState &pipe) { return pipe.queue.empty() && !pipe.inFlight; });

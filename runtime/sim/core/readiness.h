@@ -1,4 +1,4 @@
-// Who can go on: what the scalar unit and the heads of pipes wait for.
+// Readiness: what the scalar unit and the heads of pipes wait for.
 #pragma once
 
 #include "runtime/sim/core/core_state.h"
@@ -8,7 +8,7 @@ namespace ptl::rt::sim {
 enum class Readiness : uint8_t {
   Idle,    ///< nothing to do
   Ready,   ///< the next step can be taken
-  Waiting, ///< the next step waits for others
+  Waiting, ///< the next step waits for another pipe or core
 };
 
 /// Whether a pipe, or the scalar unit, could take its next step now.

@@ -1,12 +1,12 @@
-// The scalar unit: everything that is done as it comes by.
+// The scalar unit: the steps that it executes immediately.
 #pragma once
 
 #include "runtime/sim/core/core_state.h"
 
 namespace ptl::rt::sim {
 
-/// Runs steps up to the next one that a pipe or an event decides, or the end of the function. False
-/// after an error.
+/// Executes steps up to the next one that depends on a pipe or an event, or the end of the
+/// function. False after an error.
 bool runToIssue(CoreState &core);
 
 } // namespace ptl::rt::sim

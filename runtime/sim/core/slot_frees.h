@@ -1,4 +1,4 @@
-// Slots in a core's own memory that are about to be given back to those who push into them.
+// Pending frees of slots in a core's own memory.
 #pragma once
 
 #include "runtime/sim/core/pipes.h"
@@ -7,20 +7,20 @@
 
 namespace ptl::rt::sim {
 
-/// The frees that wait for pipes. A free concerns all pipes, so it is in the queue of none: the slot
-/// is free when every operation that was issued before has ended, since any of them may read the
-/// tile.
+/// The frees that wait for pipes. A free concerns all pipes, so it is in no pipe's queue: the slot
+/// becomes free when every operation that was issued before has ended, since any of them may read
+/// the tile.
 class SlotFrees {
 public:
-  /// Notes a free of a slot of a queue, behind all that the pipes have been given so far.
+  /// Adds a free of a slot of a queue, after everything that has been issued to the pipes so far.
   void add(int32_t queue, const Pipes &pipes) {
     Free &free = frees_.emplace_back();
     free.queue = queue;
     for (size_t i = 0; i < kNumPipes; ++i)
       free.after[i] = pipes[static_cast<Pipe>(i)].issued;
   }
-  /// Takes off the oldest free if the pipes have done what it waits for, and returns its queue; -1
-  /// if there is none.
+  /// Removes the oldest free if the pipes have finished what it waits for, and returns its queue;
+  /// -1 if there is none.
   int32_t takeDue(const Pipes &pipes) {
     if (frees_.empty() || !isDue(frees_.front(), pipes))
       return -1;
@@ -32,7 +32,8 @@ public:
 private:
   struct Free {
     int32_t queue = -1;
-    std::array<uint64_t, kNumPipes> after{}; ///< operations of each pipe that have to be done
+    /// number of operations of each pipe that must have ended
+    std::array<uint64_t, kNumPipes> after{};
   };
   static bool isDue(const Free &free, const Pipes &pipes) {
     for (size_t i = 0; i < kNumPipes; ++i)

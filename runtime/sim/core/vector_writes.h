@@ -1,4 +1,4 @@
-// What a vector pipe has written and may not read yet.
+// Writes of a vector pipe that it may not read yet.
 #pragma once
 
 #include "runtime/sim/held_writes.h"
@@ -9,25 +9,25 @@
 
 namespace ptl::rt::sim {
 
-/// Writes of vector instructions from the end of the instruction on, in the order in which these
-/// ended. At first nobody sees them. Once they are published other pipes do, and the vector pipe
-/// itself does once they have settled, which only a barrier or a chain of events that leads back to
-/// it brings about. Until then `hide` takes them out of the memory while the vector pipe reads.
+/// The writes of vector instructions since the end of each instruction, in the order of these ends.
+/// At first they are visible to nobody. Once they are published, other pipes see them; the vector
+/// pipe itself does once they have settled, which requires a barrier or a chain of events that
+/// leads back to it. Until then `hide` removes them from the memory while the vector pipe reads.
 class VectorWrites {
 public:
   void add(HeldWrites writes) { unsettled_.push_back({std::move(writes), ++count_, false}); }
-  /// How many there have been.
+  /// The number of writes so far.
   uint64_t count() const { return count_; }
 
-  /// Lets other pipes see all of them. Instructions without a barrier between them may end in any
-  /// order; with `random` they do.
+  /// Makes all of them visible to other pipes. Instructions without a barrier between them may end
+  /// in any order; with `random` the order is random.
   void publish(std::mt19937_64 *random);
-  /// Publishes them and lets the vector pipe see them, too.
+  /// Publishes them and makes them visible to the vector pipe, too.
   void settle(std::mt19937_64 *random);
-  /// Lets the vector pipe see those among the first `count` that are published.
+  /// Makes those among the first `count` that are published visible to the vector pipe.
   void settleUpTo(uint64_t count);
 
-  /// Takes what only other pipes may see out of the memory; `reveal` undoes the last `hide`.
+  /// Removes writes that only other pipes may see from the memory; `reveal` undoes the last `hide`.
   void hide();
   void reveal() const;
 

@@ -1,4 +1,4 @@
-// What a core waits for, in words, for a run in which nothing can go on.
+// Describes what a core waits for, for messages about deadlocks.
 #pragma once
 
 #include "runtime/sim/core/core_state.h"
@@ -8,7 +8,7 @@ namespace ptl::rt::sim {
 /// An event between two pipes: `[V, MTE3, 0]`.
 std::string eventText(const Flag &event);
 
-/// One line for each pipe that waits, the scalar unit among them.
+/// One line for each waiting pipe, including the scalar unit.
 std::string describeWaits(const CoreState &core);
 
 } // namespace ptl::rt::sim

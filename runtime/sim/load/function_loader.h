@@ -11,11 +11,11 @@
 
 namespace ptl::rt::sim {
 
-/// `line:column` and the name that a location carries.
+/// The `line:column` and the name in a location.
 SourceLocation sourceLocation(mlir::Location location);
 
-/// How queues of the two functions of a kernel are recognised as the same: by direction and flags,
-/// else by their order.
+/// The identity of queues that both functions of a kernel have: direction and flags, otherwise
+/// their order.
 struct QueueKey {
   int64_t direction = 0;
   std::optional<int64_t> flagBase;
@@ -29,7 +29,7 @@ public:
       : kernel_(kernel), keys_(keys), func_(func), error_(error) {
     function_.cube = cube;
   }
-  /// Nothing after an error.
+  /// Loads the function; nothing after an error.
   std::optional<Function> load();
 
 private:

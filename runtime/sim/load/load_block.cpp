@@ -1,4 +1,5 @@
-// The operations of the `pto` dialect but queues: views, buffers, synchronisation, instructions.
+// // The operations of the `pto` dialect except those of queues: views, buffers, synchronisation,
+// instructions.
 #include "ir/dialect/attributes.h"
 #include "ir/dialect/cross_core.h"
 #include "runtime/sim/execution.h"
@@ -33,7 +34,7 @@ static std::optional<Place> placeOf(ir::Place place) {
   }
 }
 
-/// Scales lie in memory as other arrays do; only their tiles are their own.
+/// Scales are in memory like other arrays; only their tiles have layouts of their own.
 static ViewLayout viewLayoutOf(pto::ViewLayout layout) {
   switch (layout) {
   case pto::ViewLayout::nd:
@@ -60,7 +61,7 @@ bool FunctionLoader::tileOf(Operation *op, pto::TileBufType type, Tile &tile) {
                  layout.fractal, layout.pad};
   tile.rows = tile.bufferRows = static_cast<int32_t>(type.getRows());
   tile.cols = tile.bufferCols = static_cast<int32_t>(type.getCols());
-  // Valid extents that are not in the type are operands, and begin with all of the tile.
+  // Valid extents that the type does not contain are operands; until then the whole tile is valid.
   auto valid = [](int64_t given, int32_t all) {
     return given == pto::kDynamic ? all : static_cast<int32_t>(given);
   };
@@ -72,7 +73,7 @@ bool FunctionLoader::tileOf(Operation *op, pto::TileBufType type, Tile &tile) {
 bool FunctionLoader::loadTile(StepKind kind, Operation *op, ValueRange operands, Value validRow,
                               Value validCol) {
   Type type = op->getResult(0).getType();
-  // A ring's step describes one of its slots.
+  // The step of a ring describes one of its slots.
   if (auto multi = dyn_cast<pto::MultiTileBufType>(type))
     type = multi.getSlot();
   Tile tile;
@@ -140,7 +141,7 @@ bool FunctionLoader::loadBuffer(Operation *op, bool &known) {
     if (!loadTile(StepKind::GetSlot, op, {get.getSource(), get.getSlot()}, get.getValidRow(),
                   get.getValidCol()))
       return false;
-    // The count is not part of the tile, so it goes to the step.
+    // The count is not part of the tile, so the step has it.
     function_.steps.back().slotCount = get.getSource().getType().getCount();
     return true;
   }
@@ -178,7 +179,7 @@ bool FunctionLoader::loadSync(Operation *op, bool &known) {
       function_.reasons.push_back(why.str());
     }
     step.flag = {pto::pipeOf(source), pto::pipeOf(target), id};
-    // A set runs on the pipe that sets, a wait on the one that waits.
+    // A set executes on the pipe that sets, a wait on the pipe that waits.
     step.pipe = kind == StepKind::SetFlag ? step.flag.source : step.flag.target;
     return true;
   };
@@ -189,7 +190,7 @@ bool FunctionLoader::loadSync(Operation *op, bool &known) {
     return addFlag(StepKind::WaitFlag, wait.getSrcPipe(), wait.getDstPipe(),
                    static_cast<int32_t>(wait.getEventId()), {});
   if (auto set = dyn_cast<pto::SetFlagDynOp>(op))
-    // An id that is computed is an operand, and -1 marks that.
+    // A computed id is an operand, and -1 marks it.
     return addFlag(StepKind::SetFlag, set.getSrcPipe(), set.getDstPipe(), -1, op->getOperands());
   if (auto wait = dyn_cast<pto::WaitFlagDynOp>(op))
     return addFlag(StepKind::WaitFlag, wait.getSrcPipe(), wait.getDstPipe(), -1, op->getOperands());
@@ -214,7 +215,7 @@ bool FunctionLoader::loadSync(Operation *op, bool &known) {
 bool FunctionLoader::loadModifier(Operation *op, NamedAttribute attribute, Modifiers &modifiers) {
   StringRef name = attribute.getName();
   Attribute value = attribute.getValue();
-  // Attributes of the compiler's own do not change what an instruction does.
+  // The compiler's own attributes do not change what an instruction does.
   if (name.starts_with("ptl."))
     return true;
   if (auto compare = dyn_cast<pto::CmpModeAttr>(value))
@@ -239,9 +240,9 @@ bool FunctionLoader::loadModifier(Operation *op, NamedAttribute attribute, Modif
     modifiers.exhausted = flag.getValue();
   else if (flag && name == "upper")
     modifiers.upper = flag.getValue();
-  else if (name != "isBinary") // the order of a sum does not matter here
+  else if (name != "isBinary") // the order of a sum has no effect here
     return fail(op, "has the attribute `" + name + "`, which the simulator does not know");
-  // One result in two memories is not modelled.
+  // A result in the memories of both vector cores is not modelled.
   if (modifiers.accToVec && *modifiers.accToVec > AccToVec::Vec1)
     return fail(op, "deals its result to both vector cores, which the simulator does not know");
   return true;
@@ -260,7 +261,7 @@ bool FunctionLoader::loadInstruction(Operation *op) {
   step.pipe = instruction.pipe();
   step.modifiers = modifiers;
   step.numOuts = static_cast<uint8_t>(instruction.outs().size());
-  // Scratch operands are marked, since they are poisoned before each use.
+  // Scratch operands are marked because they are overwritten with poison before each use.
   for (unsigned i = 0; i < instruction.ins().size(); ++i)
     if (instruction.isScratch(i))
       step.scratch |= static_cast<uint16_t>(1 << i);
@@ -273,7 +274,7 @@ bool FunctionLoader::loadBlockLevel(Operation *op) {
   if (pto::Instruction instruction(op); instruction)
     return loadInstruction(op);
   bool known = false;
-  // Each function takes the operations that it knows, and the next one tries the others.
+  // Each function takes the operations that it knows and leaves the others to the next one.
   for (auto load : {&FunctionLoader::loadView, &FunctionLoader::loadBuffer,
                     &FunctionLoader::loadSync, &FunctionLoader::loadQueueOp}) {
     if (!(this->*load)(op, known))

@@ -1,4 +1,4 @@
-// For tests: small modules from text, and kernels around one instruction.
+// Helpers for tests: small modules from text, and kernels around one instruction.
 #pragma once
 
 #include "ir/dialect/pto_dialect.h"
@@ -68,7 +68,7 @@ template <typename T> GlobalArray arrayOf(std::vector<T> &data, std::string name
 
 inline Chip chipNamed(std::string_view name) { return chipOf(*findMachine(name)); }
 
-/// A tile of a test: its type and the place of its array.
+/// A tile of a test: its type and the layout of its array.
 struct Spec {
   int rows, cols;
   std::string elem = "f32";
@@ -90,9 +90,8 @@ struct Spec {
   }
 };
 
-/// A vector kernel that loads the inputs `%t0`, `%t1` …, does `body`, and stores the outputs `%o0`
-/// …. The body may use
-/// `%N` for constants that it names in `constants`.
+/// The text of a vector kernel that loads the inputs `%t0`, `%t1` …, runs `body`, and stores the
+/// outputs `%o0` …. The body may use `%N` for constants that it names in `constants`.
 inline std::string vectorKernel(const std::vector<Spec> &ins, const std::vector<Spec> &outs,
                                 const std::string &body, const std::string &constants = "",
                                 const std::string &arch = "a3") {
@@ -133,7 +132,7 @@ inline std::string vectorKernel(const std::vector<Spec> &ins, const std::vector<
   return text;
 }
 
-/// Runs a kernel in all schedules; the result of each has to be the same.
+/// Runs a kernel under all schedules; their results must be equal.
 inline void runAll(const Kernel &kernel, std::vector<GlobalArray> arrays,
                    std::string_view chip = "a3") {
   for (Schedule schedule : {Schedule::Program, Schedule::Eager, Schedule::Lazy, Schedule::Random}) {

@@ -1,4 +1,4 @@
-// The state of tasks, core groups, cores and pipes while they run in time.
+// The state of tasks, core groups, cores and pipes in a timed run.
 #pragma once
 
 #include "runtime/sim/group.h"
@@ -13,22 +13,22 @@ namespace ptl::rt::sim {
 
 /// The state of a pipe of a core.
 struct PipeClock {
-  Cycles free = 0;     ///< the last operation ended
-  Cycles settled = 0;  ///< and what waits for it may begin
+  Cycles free = 0;     ///< end of the last operation
+  Cycles settled = 0;  ///< from when dependent operations may begin
   bool filled = false; ///< the last operation was an instruction
-  bool works = false;  ///< it has had one
+  bool works = false;  ///< it has executed an instruction
   bool isHeld = false; ///< it waits for `standing`
-  Cycles ownEnd = 0;   ///< of the operation that runs, if nothing is in its way
+  Cycles ownEnd = 0;   ///< end of the running operation if nothing delays it
   Cycles tail = 0;
-  int pending = 0;  ///< transfers that it waits for
-  int standing = 0; ///< transfers of rounds that others stood for, which go on
+  int pending = 0;  ///< number of transfers that it waits for
+  int standing = 0; ///< number of transfers of represented iterations that are still in progress
   uint32_t site = 0;
   Cycles started = 0;
   uint32_t record = kNoRecord, last = kNoRecord;
-  int64_t bytes = 0, missed = 0; ///< that the operation which runs moves
+  int64_t bytes = 0, missed = 0; ///< of the running operation
 
-  /// The times at which the rounds of the running loops began; `first` is the number of entries of
-  /// `done` at that moment.
+  /// The times at which the iterations of the running loops began; `first` is the number of entries
+  /// of `done` at that moment.
   struct Round {
     Cycles time;
     size_t first;
@@ -47,59 +47,60 @@ struct GroupClock;
 struct CoreClock {
   Core *core = nullptr;
   GroupClock *group = nullptr;
-  uint32_t number = 0;    ///< in the list of the engine
+  uint32_t number = 0;    ///< index in the engine's list
   uint32_t firstLane = 0; ///< of its pipes
   uint32_t firstSite = 0; ///< of its function
   PipeClock pipes[kNumPipes];
-  /// By pipe, when its head may begin at the earliest, as far as that is known: an event will look
-  /// at it then. `never` while an operation runs. It is kept apart from the pipes' own states, since
-  /// cores are asked far more often than their pipes move.
+  /// By pipe, a lower bound of the time at which its head may begin, if that is known: an event
+  /// will inspect it then. `never` while an operation runs. It is stored apart from the pipes'
+  /// states, since cores are queried far more often than their pipes advance.
   Cycles notBefore[kNumPipes] = {};
   Cycles scalar = 0;
   bool begun = false;
   bool scalarWaits = false;
   uint32_t scalarRecord = kNoRecord;
-  Cycles scalarBusy = 0;                        ///< of its time, that it did not wait
-  std::vector<std::vector<Cycles>> scalarLoops; ///< of it, before each round
-  /// Pipes that have reached a place where rounds are left out, while others have not.
+  Cycles scalarBusy = 0;                        ///< time in which it did not wait
+  std::vector<std::vector<Cycles>> scalarLoops; ///< by loop, its time before each iteration
+  /// Pipes that have reached a place where iterations are skipped, while others have not.
   struct Standing {
-    uint32_t open = 0;    ///< bits of those
-    Cycles window = 0;    ///< the longest
-    Cycles at[kNumPipes]; ///< they came
+    uint32_t open = 0;    ///< bits of those that have not
+    Cycles window = 0;    ///< the longest window so far
+    Cycles at[kNumPipes]; ///< times of arrival
     bool isLate[kNumPipes];
   };
-  std::map<int64_t, Standing> standing; ///< by run of a loop
+  std::map<int64_t, Standing> standing; ///< by the number of the loop's execution
   Cycles flagTime[kNumPipes][kNumPipes][16] = {};
   uint32_t flagRecord[kNumPipes][kNumPipes][16];
 };
 
-/// A task from when it is submitted.
+/// The state of a task since its submission.
 struct LaunchClock {
   TaskRequest request;
   uint32_t number = 0; ///< of its span
   std::vector<uint32_t> successors;
-  int64_t cost = 0, costToEnd = 0; ///< elements that it touches; on the longest way to the end
-  uint32_t waiting = 0;            ///< tasks, and for having been submitted itself
+  /// elements that it accesses; the same along the longest path to the end
+  int64_t cost = 0, costToEnd = 0;
+  uint32_t waiting = 0; ///< number of predecessors, plus one for its own submission
   bool done = false;
-  Cycles dispatched = 0; ///< a scheduler had handed it out
+  Cycles dispatched = 0; ///< the time at which a scheduler dispatched it
 
-  // The members below are set when a kernel has been handed out.
+  // The members below are set when a kernel is dispatched.
   Options options;
   std::optional<LaunchState> state;
-  std::optional<Sharing> sharing; ///< where some core groups stand for all
-  int64_t working = 0;            ///< core groups that move anything; 0: all may
+  std::optional<Sharing> sharing; ///< if some core groups represent all
+  int64_t working = 0;            ///< number of core groups that move data; 0: possibly all
   std::vector<std::unique_ptr<uint8_t[]>> storage;
-  bool begun = false;     ///< it has cores
-  int64_t open = 0;       ///< blocks that have not ended
+  bool begun = false;     ///< it has been assigned cores
+  int64_t open = 0;       ///< number of blocks that have not ended
   uint32_t firstSite = 0; ///< of its functions
   std::vector<SiteTotal> totals;
-  std::vector<bool> used; ///< by lane, where launches may be repeated
+  std::vector<bool> used; ///< by lane, if launches may be repeated
   int64_t bytes = 0, missed = 0;
-  std::vector<ByteRange> touched; ///< of each of its arrays
+  std::vector<ByteRange> touched; ///< for each of its arrays
   Repeats::Turn turn;
-  std::vector<LaunchResult::Block> ran; ///< by block, where launches may be repeated
-  /// For each block that represents others, the spans of those that wait for its end; and how long
-  /// it took, once it has ended.
+  std::vector<LaunchResult::Block> ran; ///< by block, if launches may be repeated
+  /// For each block that represents others, the spans of the represented blocks that wait for its
+  /// end, and its duration once it has ended.
   std::map<int64_t, std::vector<uint32_t>> behind;
   std::map<int64_t, Cycles> took;
 
@@ -111,18 +112,19 @@ struct GroupClock {
   LaunchClock *launch = nullptr;
   std::unique_ptr<Group> group;
   std::vector<std::unique_ptr<CoreClock>> cores;
-  uint32_t span = 0;                                    ///< of its block
-  int32_t signals = 0;                                  ///< on their way
-  std::map<std::pair<int32_t, int32_t>, int64_t> freed; ///< slots, by queue and core, not yet told
+  uint32_t span = 0;   ///< of its block
+  int32_t signals = 0; ///< number of signals on their way
+  /// slots, by queue and core, not yet signalled
+  std::map<std::pair<int32_t, int32_t>, int64_t> freed;
   struct Arrival {
     Cycles time = 0;
-    Cycles queued = 0; ///< before it was handed on
+    Cycles queued = 0; ///< time that it waited at the hub
     uint32_t record = kNoRecord;
   };
-  std::vector<Arrival> tiles, slots; ///< the last of each queue
-  std::vector<Arrival> events;       ///< the last signal of each event between cores
-  SignalHub hub;                     ///< as it sees it, where rounds are left out
-  int64_t round = 0;                 ///< of its outermost loop, for which that is
+  std::vector<Arrival> tiles, slots; ///< the last arrival of each queue
+  std::vector<Arrival> events;       ///< the last signal of each cross-core event
+  SignalHub hub;                     ///< the hub from this group's view, if iterations are skipped
+  int64_t round = 0;                 ///< the iteration of its outermost loop for which `hub` is set
 };
 
 } // namespace ptl::rt::sim

@@ -10,18 +10,18 @@
 
 namespace ptl::rt::sim {
 
-/// In cycles of the machine's clock.
+/// Times in cycles of the machine's clock.
 using Cycles = double;
 
-/// One operation of a pipe.
+/// The cost of one operation of a pipe.
 struct OperationCost {
-  Cycles head = 0;            ///< if the pipe was idle
-  Cycles busy = 0;            ///< the pipe is taken
-  Cycles tail = 0;            ///< until what waits for it may begin
-  int64_t bytes = 0;          ///< that go to or come from global memory
-  double rate = 0;            ///< of these, bytes per cycle when nobody else is there
+  Cycles head = 0;            ///< additionally, if the pipe was idle
+  Cycles busy = 0;            ///< the time for which the pipe is occupied
+  Cycles tail = 0;            ///< from then until dependent operations may begin
+  int64_t bytes = 0;          ///< transferred to or from global memory
+  double rate = 0;            ///< of that transfer without contention, in bytes per cycle
   bool writes = false;        ///< to global memory
-  const View *view = nullptr; ///< where in global memory; null: a slot of a queue
+  const View *view = nullptr; ///< the view in global memory; null: a slot of a queue
 };
 
 class CostModel {
@@ -32,13 +32,13 @@ public:
 
   const MachineCosts &costs() const { return costs_; }
   double clockMhz() const { return clockMhz_; }
-  /// The cost of an instruction, a push or a pop; `queue` is the queue of the latter two.
+  /// The cost of an instruction, a push or a pop; `queue` is the queue of a push or pop.
   OperationCost costOf(const Issued &issued, const Queue *queue) const;
-  /// Makes operations that are not full cost only as much as the part that is there.
+  /// Makes partial operations cost only their valid part.
   void leaveOutPadding() { padding_ = false; }
 
 private:
-  static constexpr size_t numWays = kNumPlaces + 1; ///< `gm` is the last
+  static constexpr size_t numWays = kNumPlaces + 1; ///< `gm` is the last index
   static constexpr size_t gm = kNumPlaces;
 
   OperationCost product(const Issued &issued) const;

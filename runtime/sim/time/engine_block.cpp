@@ -9,7 +9,7 @@
 namespace ptl::rt::sim {
 
 static double signalsOf(const Step &step, const Kernel &kernel) {
-  // Slots are given back several at a time, with one signal.
+  // One signal frees several slots.
   if (step.kind == StepKind::Free)
     return 1 /
            static_cast<double>(freedAtOnce(kernel.queues[static_cast<size_t>(step.queue)].slots));
@@ -46,12 +46,12 @@ void addSites(Engine &e, const Kernel &kernel) {
 void chooseGroups(Engine &e, LaunchClock &launch) {
   const TaskRequest &request = launch.request;
   int64_t groups = e.groupsFor(*request.kernel);
-  // Standing for others only pays off if there are more blocks than may run, and if all fit the
-  // chip at once.
+  // Running some blocks for all of them pays off only if there are more blocks than may run, and it
+  // is right only if all blocks are on the chip at the same time.
   if (e.options.mostGroups && request.blocks > e.options.mostGroups && request.blocks <= groups)
     launch.sharing.emplace(*request.kernel, e.chip, request.pointers, request.scalars,
                            request.blocks, e.options.mostGroups, e.model, e.second.empty());
-  // Without a full glance the blocks cannot be compared.
+  // Without a complete glance the blocks cannot be compared.
   launch.working = launch.sharing ? launch.sharing->numWorking() : 0;
   if (launch.sharing && !launch.sharing->isKnown())
     launch.sharing.reset();
@@ -62,7 +62,7 @@ void chooseGroups(Engine &e, LaunchClock &launch) {
 
 bool skipRepresented(Engine &e, LaunchClock &launch, uint32_t span) {
   BlockSpan &block = e.timeline.blocks[span];
-  // A task that is like an earlier one takes the same times.
+  // A task that is like an earlier one takes the times of that one.
   if (launch.turn.like) {
     repeatBlock(e, launch, span);
     return true;
@@ -70,7 +70,7 @@ bool skipRepresented(Engine &e, LaunchClock &launch, uint32_t span) {
   if (!launch.sharing)
     return false;
   const std::vector<int64_t> &chosen = launch.sharing->chosen();
-  // A block is represented by the chosen one before it.
+  // A block is represented by the nearest chosen one before it.
   auto after = std::upper_bound(chosen.begin(), chosen.end(), block.block);
   bool isFirst = after == chosen.begin();
   if (!isFirst && *std::prev(after) == block.block)
@@ -83,7 +83,7 @@ bool skipRepresented(Engine &e, LaunchClock &launch, uint32_t span) {
     return true;
   }
   int64_t runs = *std::prev(after);
-  // If the one that stands for it has not ended yet, the block waits for it.
+  // If its representative has not ended yet, the block waits for it.
   if (auto took = launch.took.find(runs); took != launch.took.end())
     releaseBlock(e, span, e.now + took->second);
   else
@@ -98,7 +98,7 @@ static void makeCore(Engine &e, GroupClock &clock, Core &core) {
   made->number = static_cast<uint32_t>(e.cores.size());
   const std::vector<uint32_t> &cores = e.timeline.blocks[clock.span].cores;
   bool withCube = clock.launch->request.kernel->cube.has_value();
-  // Lanes are those of the cube core first, then of the vector cores.
+  // The cube core's lane comes first, then those of the vector cores.
   size_t place = core.isCube() ? 0 : static_cast<size_t>(core.subBlock()) + withCube;
   made->firstLane = cores[std::min(place, cores.size() - 1)] * static_cast<uint32_t>(kNumPipes);
   made->firstSite = e.firstSite[{clock.launch->request.kernel, core.isCube()}];
@@ -107,7 +107,7 @@ static void makeCore(Engine &e, GroupClock &clock, Core &core) {
   clock.cores.push_back(std::move(made));
 }
 
-/// The number of core groups that signal at the same time as this one, which is in a round of its
+/// The number of core groups that send signals at the same time as this one in a round of its
 /// outermost loop.
 static double groupsInTurn(const Engine &e, const LaunchClock &launch, uint32_t span,
                            int64_t round) {
@@ -130,10 +130,10 @@ static double groupsBefore(const Engine &e, const LaunchClock &launch, uint32_t 
 
 /// Sends a signal from a core to the others of its group.
 static void send(Engine &e, GroupClock &clock, QueueSignal signal, int32_t queue, int32_t core) {
-  if (signal == QueueSignal::Popped) // nobody waits for it
+  if (signal == QueueSignal::Popped) // nothing waits for it
     return clock.group->apply(signal, queue, core);
   int64_t times = 1;
-  // Several slots are given back with one signal.
+  // One signal frees several slots.
   if (signal == QueueSignal::Freed) {
     int64_t &freed = clock.freed[{queue, core}];
     const Kernel &kernel = *clock.launch->request.kernel;
@@ -142,7 +142,7 @@ static void send(Engine &e, GroupClock &clock, QueueSignal signal, int32_t queue
     times = std::exchange(freed, 0);
   }
   ++clock.signals;
-  // In a sample each group has a hub that stands for its share of the real one.
+  // In a sample each group has a hub of its own, which stands for its share of the real one.
   if (int64_t round = clock.cores[static_cast<size_t>(core)]->core->outermostRound();
       e.options.sample && round > clock.round) {
     clock.round = round;
@@ -193,10 +193,10 @@ void beginBlock(Engine &e, LaunchClock &launch, uint32_t span) {
 }
 
 bool endGroup(Engine &e, GroupClock &clock) {
-  // With signals under way a core may still be woken.
+  // As long as signals are in flight a core may still be woken.
   if (clock.signals || !clock.group->isFinished())
     return true;
-  // What was not worth a signal of its own is accounted for at the end.
+  // Freed slots that were too few for a signal are accounted for at the end.
   for (auto [who, times] : clock.freed)
     for (; times > 0; --times)
       clock.group->apply(QueueSignal::Freed, who.first, who.second);
@@ -218,21 +218,21 @@ bool endGroup(Engine &e, GroupClock &clock) {
     for (const PipeClock &pipe : core->pipes) {
       end = std::max({end, pipe.free, pipe.settled});
       block.works |= pipe.works;
-      // The last operation is where the critical path begins.
+      // The critical path is followed backwards from the last operation.
       if (pipe.last != kNoRecord && std::max(pipe.free, pipe.settled) > last) {
         last = std::max(pipe.free, pipe.settled);
         block.last = pipe.last;
       }
     }
   }
-  // Events that are still queued for these cores find none.
+  // Events that are still queued for these cores find a null pointer.
   for (const std::unique_ptr<CoreClock> &core : clock.cores)
     e.cores[core->number] = nullptr;
   uint32_t span = clock.span;
-  e.groups.erase(span); // and the clock
+  e.groups.erase(span); // destroys the clock
   Cycles took = end - block.start;
   launch.took[block.block] = took;
-  // Blocks that it stands for end as long after their own start.
+  // The blocks that it represents end as long after their own start.
   for (uint32_t other : launch.behind[block.block])
     releaseBlock(e, other, std::max(e.now, e.timeline.blocks[other].start + took));
   releaseBlock(e, span, end);

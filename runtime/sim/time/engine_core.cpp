@@ -11,7 +11,7 @@ static Cause causeOfScalar(const Step &step) {
   return step.kind == StepKind::Barrier ? Cause::Barrier : Cause::Room;
 }
 
-/// The scalar unit goes on with a step that it had to wait for.
+/// The record of the scalar unit's wait before a step.
 static Record scalarWait(const Engine &e, const CoreClock &clock, const Step &step) {
   Record record;
   record.ready = clock.scalar;
@@ -25,7 +25,7 @@ static Record scalarWait(const Engine &e, const CoreClock &clock, const Step &st
     return record;
   Flag flag = clock.core->flagOf(step);
   if (step.kind == StepKind::WaitFlag) {
-    // A flag without a known id has no record.
+    // A flag whose id is not known has no record.
     if (flag.id >= 0)
       record.waitedFor = clock.flagRecord[at(flag.source)][at(flag.target)][flag.id];
     return record;
@@ -39,11 +39,11 @@ static Record scalarWait(const Engine &e, const CoreClock &clock, const Step &st
   return record;
 }
 
-/// A barrier of all pipes goes on when the results of all are there.
+/// A barrier of all pipes continues when the results of all of them are visible.
 static void awaitResults(Engine &e, CoreClock &clock, uint32_t site) {
   const PipeClock *latest = nullptr;
   for (const PipeClock &pipe : clock.pipes)
-    // The latest pipe is what the barrier waits for.
+    // The barrier waits for the latest pipe.
     if (Cycles there = std::max(pipe.free, pipe.settled); there > clock.scalar) {
       clock.scalar = there;
       latest = &pipe;
@@ -66,11 +66,11 @@ static bool takeScalarStep(Engine &e, CoreClock &clock) {
   const ControlCost &control = e.model.costs().control;
   bool free = e.options.whatIf.scalar;
   Cycles cost = control.issue;
-  // Accesses to memory by the scalar unit take longer than issuing.
+  // Memory accesses of the scalar unit take longer than issuing.
   if (step.kind == StepKind::LoadScalar || step.kind == StepKind::StoreScalar ||
       step.kind == StepKind::GetValue)
     cost = control.scalarLoad;
-  // The barrier itself is issued only when all results are there.
+  // The barrier itself is issued only when all results are visible.
   if (step.kind == StepKind::Barrier && step.flag.source == Pipe::All)
     awaitResults(e, clock, e.siteOf(clock, step));
   clock.scalar += free ? 0 : cost;
@@ -81,12 +81,12 @@ static bool takeScalarStep(Engine &e, CoreClock &clock) {
   Flag flag = step.flag;
   if (!core.advance(Pipe::S))
     return e.fail(*clock.group);
-  // Events of the scalar unit have no queue, so their time is known at once.
+  // Events of the scalar unit are not queued, so their time is known at once.
   if (kind == StepKind::SetFlag && flag.source == Pipe::S && flag.id >= 0 && flag.id < 16) {
     clock.flagTime[at(flag.source)][at(flag.target)][flag.id] = clock.scalar;
     clock.flagRecord[at(flag.source)][at(flag.target)][flag.id] = clock.scalarRecord;
   }
-  // The steps that were computed in between cost time as well.
+  // The scalar computations in between take time as well.
   if (!free) {
     Cycles work = static_cast<Cycles>(core.scalarWork() - before) * control.scalar;
     clock.scalar += work;
@@ -109,7 +109,7 @@ static bool progressScalar(Engine &e, CoreClock &clock) {
       return any;
     }
     const Step &step = core.nextStep();
-    // A wait that took no time is no record.
+    // A wait that took no time gets no record.
     if (clock.scalarWaits && e.now > clock.scalar) {
       clock.scalarRecord = e.addRecord(clock, scalarWait(e, clock, step));
       clock.scalar = e.now;
@@ -123,7 +123,7 @@ static bool progressScalar(Engine &e, CoreClock &clock) {
 
 bool progress(Engine &e, CoreClock &clock) {
   // The scalar unit may wait for room in a pipe's queue or for an event of a pipe, and a pipe for
-  // the next operation, so both are tried until neither moves.
+  // the next operation, so both are tried until neither advances.
   bool any = clock.begun;
   while (any) {
     any = progressScalar(e, clock);

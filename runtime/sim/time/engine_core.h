@@ -1,11 +1,11 @@
-// Cores in time: the scalar unit runs ahead of its pipes.
+// Cores in time: the scalar unit runs ahead of the pipes.
 #pragma once
 
 #include "runtime/sim/time/engine.h"
 
 namespace ptl::rt::sim {
 
-/// Lets a core do everything that it can do now. False after an error.
+/// Advances a core as far as possible at the present time. False after an error.
 bool progress(Engine &e, CoreClock &clock);
 
 } // namespace ptl::rt::sim

@@ -1,4 +1,4 @@
-// From the hands of the orchestrator to cores.
+// // Tasks from the orchestrator to the cores.
 #include "runtime/sim/time/engine_dispatch.h"
 #include "runtime/sim/element.h"
 #include "runtime/sim/time/engine_block.h"
@@ -22,7 +22,7 @@ static bool complete(Engine &e, LaunchClock &launch) {
   if (launch.state)
     countLaunch(e, launch);
   size_t next = 0;
-  // All blocks of a launch share its workspaces, so they are free only now.
+  // All blocks of a launch share its workspaces, so these are free only now.
   for (size_t which : launch.request.workspaces)
     e.workspaces[{launch.request.kernel, which}].push_back(
         {launch.request.arrays[which], std::move(launch.storage[next++])});
@@ -31,7 +31,7 @@ static bool complete(Engine &e, LaunchClock &launch) {
   for (uint32_t successor : launch.successors) {
     e.timeline.launches[successor].ready = e.now;
     e.timeline.launches[successor].waitedFor = launch.number;
-    // A successor may begin when the last of those that it waits for has ended.
+    // A successor may begin when the last task that it waits for has ended.
     if (!mayBegin(e, successor, e.now))
       return false;
   }
@@ -40,11 +40,11 @@ static bool complete(Engine &e, LaunchClock &launch) {
 
 bool mayBegin(Engine &e, uint32_t task, Cycles time) {
   LaunchClock &launch = *e.launches[task];
-  // A task waits for its submission and for each of its predecessors.
+  // A task waits for its own submission and for each of its predecessors.
   if (--launch.waiting > 0)
     return true;
   LaunchSpan &span = e.timeline.launches[task];
-  // The cause is what came last.
+  // The cause of its start is whatever came last.
   span.cause = span.waitedFor != kNoTask && span.ready > span.submitted ? TaskCause::Dependence
                : task == 0                                              ? TaskCause::Start
                                                                         : TaskCause::Submit;
@@ -57,7 +57,7 @@ bool mayBegin(Engine &e, uint32_t task, Cycles time) {
       return e.fail("work of the host failed");
     return complete(e, launch);
   }
-  // Each task occupies one of the schedulers, so many short tasks may have to wait for them.
+  // Each task occupies one of the schedulers, so many short tasks may have to wait for one.
   auto scheduler = std::min_element(e.schedulers.begin(), e.schedulers.end());
   Cycles cost = e.options.whatIf.launch ? 0 : e.model.costs().control.dispatch;
   *scheduler = launch.dispatched = std::max(time, *scheduler) + cost;
@@ -74,7 +74,7 @@ static void takeWorkspaces(Engine &e, LaunchClock &launch) {
     std::vector<Workspace> &free = e.workspaces[{request.kernel, which}];
     Workspace own;
     if (!free.empty()) {
-      // A workspace of an earlier launch is reused when that has ended.
+      // The workspace of an earlier launch is reused once that has ended.
       own = std::move(free.back());
       free.pop_back();
     } else {
@@ -82,7 +82,7 @@ static void takeWorkspaces(Engine &e, LaunchClock &launch) {
       if (e.options.values)
         own.data = std::make_unique<uint8_t[]>(static_cast<size_t>(pointer.bytes) + 64);
     }
-    // Old contents must not be mistaken for results.
+    // Old contents must not be taken for results.
     if (own.data)
       poison(own.data.get(), pointer.bytes);
     pointer.data = own.data.get();
@@ -91,7 +91,7 @@ static void takeWorkspaces(Engine &e, LaunchClock &launch) {
   }
 }
 
-/// A task has cores for the first time.
+/// Called when a task gets cores for the first time.
 static void takeCores(Engine &e, LaunchClock &launch) {
   launch.begun = true;
   takeTurn(e, launch);
@@ -99,11 +99,11 @@ static void takeCores(Engine &e, LaunchClock &launch) {
     chooseGroups(e, launch);
 }
 
-/// Blocks begin on the cores that the scheduler names.
+/// Begins blocks on the cores that the scheduler assigns.
 static bool beginBlocks(Engine &e) {
   while (std::optional<Dispatch> dispatch = e.lanes->next()) {
     LaunchClock &launch = *e.launches[e.launchOfLanes[dispatch->task]];
-    // The decision which groups run is made when the first block gets its cores.
+    // Which groups run is decided when the first block gets its cores.
     if (!launch.begun)
       takeCores(e, launch);
     auto number = static_cast<uint32_t>(e.timeline.blocks.size());
@@ -113,7 +113,7 @@ static bool beginBlocks(Engine &e) {
     span.start = span.begun = span.end = e.now;
     if (!e.options.whatIf.launch)
       span.begun += e.model.costs().control.block;
-    // It waited for cores if these came later than the scheduler.
+    // It waited for cores if they became free after the scheduler was.
     span.waited = e.now > launch.dispatched;
     for (LaneId lane : dispatch->lanes)
       for (uint32_t core : e.coresOfLane[lane]) {
@@ -157,7 +157,7 @@ bool handOut(Engine &e, LaunchClock &launch) {
     return e.fail("`" + request.kernel->name + "` " + wrong);
   uint32_t cube = e.firstSite[{request.kernel, true}],
            vector = e.firstSite[{request.kernel, false}];
-  // Sites of both functions follow each other, so one number leads to either.
+  // The sites of both functions are consecutive, so one number leads to either.
   launch.firstSite = std::min(cube, vector);
   size_t sites = 0;
   for (const std::optional<Function> *function : {&request.kernel->cube, &request.kernel->vector})
@@ -166,7 +166,7 @@ bool handOut(Engine &e, LaunchClock &launch) {
   launch.touched.resize(request.arrays.size());
   launch.open = request.blocks;
   e.timeline.launches[launch.number].begun = e.now;
-  // A grid without points is complete as soon as it is begun.
+  // A grid without points is complete as soon as it begins.
   if (request.blocks <= 0)
     return complete(e, launch);
   int level = levelOf(launch.costToEnd, e.longest, e.options.levels);

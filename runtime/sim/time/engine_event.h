@@ -1,12 +1,11 @@
-// Events in order of time, and transfers that have got all their bytes.
+// Handles events in order of time, and completed transfers.
 #pragma once
 
 #include "runtime/sim/time/engine.h"
 
 namespace ptl::rt::sim {
 
-/// Lets time pass until `isDone()`. False after an error, which includes that nothing can happen
-/// any more although it is not done.
+/// Advances time until `isDone()`. False after an error, which includes a deadlock.
 bool runUntil(Engine &e, const std::function<bool()> &isDone);
 
 } // namespace ptl::rt::sim

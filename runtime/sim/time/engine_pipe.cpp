@@ -1,10 +1,11 @@
-// Operations of pipes: what they wait for, how long they take.
+// // Operations of pipes: what they wait for, and how long they take.
 #include "runtime/sim/time/engine_pipe.h"
 #include "runtime/sim/time/engine_repeat.h"
 #include "runtime/sim/time/engine_sample.h"
 
 namespace ptl::rt::sim {
 
+// `notBefore` is the time at which the pipe is looked at again; until then it need not be.
 static void wake(Engine &e, CoreClock &clock, Pipe pipe, Cycles time) {
   Cycles &notBefore = clock.notBefore[at(pipe)];
   // The same event is pending already.
@@ -16,23 +17,24 @@ static void wake(Engine &e, CoreClock &clock, Pipe pipe, Cycles time) {
   e.push(event);
 }
 
-/// Whether the head of a pipe may begin now. If only its time has not come, an event will check
+/// Whether the head of a pipe may begin now. If only its time has not come, an event is made that
+/// checks it
 /// again.
 static bool ready(Engine &e, CoreClock &clock, Pipe pipe, const Issued &head) {
   PipeClock &state = clock.pipes[at(pipe)];
-  // The end of these transfers looks again.
+  // The end of these transfers checks again.
   if (state.standing > 0 && waitsForRounds(e, clock, pipe))
     return false;
   // The head can begin when the pipe is free and the scalar unit has issued it.
   Cycles earliest = std::max(state.free, head.time);
   StepKind kind = head.step->kind;
-  // These operations promise that earlier results are there, so they also wait for the latency of
-  // the last operation. Instructions follow each other without it.
+  // These operations guarantee that earlier results are visible, so they also wait for the latency
+  // of the last operation. Instructions do not.
   bool settles = kind == StepKind::SetFlag || kind == StepKind::SignalCores ||
                  kind == StepKind::Barrier || kind == StepKind::Free;
   if (settles)
     earliest = std::max(earliest, state.settled);
-  // Events at sites that are left out take part in nothing.
+  // Events at sites that are left out have no effect.
   if (kind == StepKind::WaitFlag && !e.isLeftOut(e.siteOf(clock, *head.step))) {
     if (!clock.core->canStart(pipe))
       return false;
@@ -41,14 +43,14 @@ static bool ready(Engine &e, CoreClock &clock, Pipe pipe, const Issued &head) {
   } else if (kind != StepKind::WaitFlag && !clock.core->canStart(pipe)) {
     return false;
   }
-  // Otherwise an event at its time looks again.
+  // An event at its time checks again.
   if (earliest <= e.now)
     return true;
   wake(e, clock, pipe, earliest);
   return false;
 }
 
-/// Why an operation begins now and not before.
+/// Notes why an operation begins now and not earlier.
 static void explain(const Engine &e, const CoreClock &clock, Pipe pipe, const Issued &head,
                     Record &record) {
   const PipeClock &state = clock.pipes[at(pipe)];
@@ -56,7 +58,8 @@ static void explain(const Engine &e, const CoreClock &clock, Pipe pipe, const Is
   record.start = e.now;
   record.before = state.last;
   record.lane = static_cast<uint16_t>(clock.firstLane + at(pipe));
-  // The latest of all causes is the one that the operation waited for.
+  // The latest of all causes is the one that the operation waited for. On a tie the pipe's own
+  // predecessor is named.
   Cycles latest = state.free;
   if (head.time > latest) {
     latest = head.time;
@@ -70,7 +73,7 @@ static void explain(const Engine &e, const CoreClock &clock, Pipe pipe, const Is
     record.cause = cause;
     record.waitedFor = who;
   };
-  // For a signal, the cause is the larger part of the wait.
+  // For a signal, the cause is whatever made up the larger part of the wait.
   auto hear = [&](const GroupClock::Arrival &signal, Cause cause) {
     Cycles wait = signal.time - latest;
     if (wait <= 0)
@@ -101,7 +104,7 @@ static void explain(const Engine &e, const CoreClock &clock, Pipe pipe, const Is
     record.cause = Cause::Start;
 }
 
-/// An event, a barrier, or a slot that is given back.
+/// Executes an event, a barrier, or the freeing of a slot.
 static bool synchronise(Engine &e, CoreClock &clock, Pipe pipe) {
   PipeClock &state = clock.pipes[at(pipe)];
   const Issued &head = *clock.core->head(pipe);
@@ -124,6 +127,7 @@ static bool synchronise(Engine &e, CoreClock &clock, Pipe pipe) {
   if (!leftOut && !clock.core->startHead(pipe))
     return e.fail(*clock.group);
   clock.core->endHead(pipe);
+  // Later waits read the time at which the event was set, and by whom.
   if (kind == StepKind::SetFlag && !leftOut) {
     clock.flagTime[at(flag.source)][at(flag.target)][flag.id] = record.end;
     clock.flagRecord[at(flag.source)][at(flag.target)][flag.id] = state.last;
@@ -132,7 +136,6 @@ static bool synchronise(Engine &e, CoreClock &clock, Pipe pipe) {
 }
 
 static OperationCost costOf(const Engine &e, const CoreClock &clock, Pipe pipe,
-                            // Later waits see the time at which the event was set, and by whom.
                             const Issued &head) {
   // This pipe takes no time in a what-if run.
   if (e.options.whatIf.pipe[at(pipe)])
@@ -148,7 +151,7 @@ static OperationCost costOf(const Engine &e, const CoreClock &clock, Pipe pipe,
   return onlyFirst ? OperationCost{} : cost; // the other vector cores push nothing
 }
 
-/// Joins what the cores share, as far as the transfer needs it.
+/// Joins the shared bandwidths that a transfer uses.
 static void joinShared(Engine &e, CoreClock &clock, Pipe pipe, const OperationCost &cost,
                        const Issued &head) {
   PipeClock &state = clock.pipes[at(pipe)];
@@ -159,17 +162,17 @@ static void joinShared(Engine &e, CoreClock &clock, Pipe pipe, const OperationCo
     // The second-level cache tells how many bytes are not in it yet.
     missed = e.second.touch(launch.request.arrays[static_cast<size_t>(cost.view->array)],
                             *cost.view, &launch.touched[static_cast<size_t>(cost.view->array)]);
-  double part = 1; // of those that it stands for, who miss
+  double part = 1; // of the blocks it stands for, the share that misses
   if (launch.sharing && missed > 0)
     part = launch.sharing->missing(clock.core->isCube(), head.step, head.ordinal);
   missed = static_cast<int64_t>(static_cast<double>(missed) * part);
-  if (cost.writes) // L2 takes it; what becomes of it later is not modelled
+  if (cost.writes) // L2 takes the bytes; writing them back to memory is not modelled
     missed = 0;
   launch.bytes += state.bytes = cost.bytes;
   launch.missed += state.missed = missed;
   if (e.options.whatIf.shared)
     return;
-  // Each pipe of each core has a number of its own in what they share.
+  // Each pipe of each core has its own number at the shared bandwidths.
   uint32_t id = clock.number * static_cast<uint32_t>(kNumPipes) + static_cast<uint32_t>(at(pipe));
   if (missed > 0)
     // A miss adds the latency of the memory to the transfer's own time.
@@ -208,7 +211,7 @@ static bool beginOperation(Engine &e, CoreClock &clock, Pipe pipe) {
     explain(e, clock, pipe, head, record);
   state.site = record.site;
   state.started = e.now;
-  // The head of a cost is paid only if the pipe was idle.
+  // The start-up cost is paid only if the pipe was idle.
   bool follows = state.filled && state.free == e.now;
   state.ownEnd = e.now + cost.busy + (follows ? 0 : cost.head);
   state.tail = record.tail = cost.tail;
@@ -217,16 +220,16 @@ static bool beginOperation(Engine &e, CoreClock &clock, Pipe pipe) {
   state.works = true;
   clock.notBefore[at(pipe)] = never;
   state.record = e.addRecord(clock, record);
-  // Buffers are only drawn for the first core, since the others use theirs alike.
+  // Buffers are recorded for the first core only, because the others use theirs in the same way.
   bool isFirst = e.timeline.lanes[clock.firstLane].number == 0 && clock.core->subBlock() == 0;
   if (state.record != kNoRecord && isFirst)
     noteBuffers(e, clock, head, state.ownEnd);
-  // Only what moves bytes through the shared memory joins it.
+  // Only operations that move bytes through shared memory join it.
   if (cost.bytes > 0 && cost.rate > 0)
     joinShared(e, clock, pipe, cost, head);
   if (!clock.core->startHead(pipe))
     return e.fail(*clock.group);
-  // Otherwise the end depends on the other transfers of that time; `leaveShared` pushes it.
+  // Otherwise the end depends on the other transfers at that time; `leaveShared` makes the event.
   if (state.pending == 0) {
     Event event{state.ownEnd, 0, EventKind::End};
     event.core = clock.number;
@@ -243,7 +246,7 @@ void endOperation(Engine &e, CoreClock &clock, Pipe pipe) {
   state.free = e.now;
   state.settled = e.now + state.tail;
   state.last = e.actor = state.record;
-  // What goes beyond the operation's own end was spent waiting for shared bandwidth.
+  // Time beyond the operation's own end was spent waiting for shared bandwidth.
   Cycles stall = e.now - state.ownEnd;
   if (state.record != kNoRecord) {
     Record &record = e.timeline.records[state.record];
@@ -257,13 +260,13 @@ void endOperation(Engine &e, CoreClock &clock, Pipe pipe) {
   total.busy += e.now - state.started;
   total.stall += stall;
   noteDone(state, state.site, {1, e.now - state.started, stall});
-  state.bytes = state.missed = 0; // what comes next may be no transfer
+  state.bytes = state.missed = 0; // the next operation may be no transfer
   clock.core->endHead(pipe);
 }
 
 bool progressPipe(Engine &e, CoreClock &clock, Pipe pipe) {
   bool any = false;
-  // Several operations may pass at one time, such as events.
+  // Several operations without a duration, such as events, may pass at one time.
   while (clock.notBefore[at(pipe)] <= e.now && !e.failed) {
     const Issued *head = clock.core->head(pipe);
     if (!head || !ready(e, clock, pipe, *head))

@@ -1,4 +1,4 @@
-// Launches that are taken to run like an earlier one.
+// // Launches that are assumed to run like an earlier one.
 #include "runtime/sim/time/engine_repeat.h"
 #include "runtime/sim/time/engine_dispatch.h"
 
@@ -21,7 +21,7 @@ void takeTurn(Engine &e, LaunchClock &launch) {
   launch.used.resize(e.timeline.lanes.size());
 }
 
-/// Marks the numbers of transfers of repeated blocks, whose pipes are not simulated.
+/// Marks the numbers of the transfers of repeated blocks, which have no simulated pipe.
 static constexpr uint32_t kOfRepeated = uint32_t(1) << 31;
 
 bool isOfRepeated(uint32_t id) { return id & kOfRepeated; }
@@ -33,8 +33,8 @@ void repeatBlock(Engine &e, LaunchClock &launch, uint32_t span) {
   block.isRepresented = true;
   block.works = other.works;
   uint32_t transfers = 0;
-  // Moving as evenly as all of its launch, it has its bytes when it ends, unless others want more than
-  // there is.
+  // Its bytes are spread evenly over its launch's time, so it has them when it ends, unless all
+  // transfers together want more than the bandwidth.
   auto move = [&](SharedRate &rate, int64_t bytes) {
     double even = static_cast<double>(bytes) / like.worked;
     if (bytes <= 0 || other.took <= 0)
@@ -83,10 +83,10 @@ static void addUp(Engine &e, uint32_t firstSite, const LaunchResult &result) {
   e.timeline.instructions += result.instructions;
 }
 
-/// The sums of a task's blocks, scaled to all the blocks that they represent.
+/// The sums over the blocks that ran, scaled to all the blocks that they represent.
 static LaunchResult resultOf(Engine &e, LaunchClock &launch) {
   const LaunchSpan &span = e.timeline.launches[launch.number];
-  // Of many equal blocks some are run; each of these stands for several.
+  // Of many equal blocks only some run; each of these stands for several.
   double weight = launch.sharing ? launch.sharing->workWeight() : 1;
   auto scaled = [&](auto value) {
     return static_cast<decltype(value)>(static_cast<double>(value) * weight);
@@ -108,7 +108,7 @@ static LaunchResult resultOf(Engine &e, LaunchClock &launch) {
   return result;
 }
 
-/// It has ended without having been run: what the other came to counts once more.
+/// Counts the result of the launch that this one repeats once more.
 static void countAgain(Engine &e, LaunchClock &launch) {
   const LaunchResult &like = *launch.turn.like;
   LaunchSpan &span = e.timeline.launches[launch.number];

@@ -1,25 +1,26 @@
-// Windows of rounds that represent others: what was done in them counts several times, and their
-// pipes are occupied for as long as all the represented rounds take.
+// Windows of iterations that represent others: their operations count several times, and their
+// pipes are occupied for as long as all represented iterations take.
 #pragma once
 
 #include "runtime/sim/time/engine.h"
 
 namespace ptl::rt::sim {
 
-/// Stores the sums of an operation as long as they may have to count several times.
+/// Stores the totals of an operation as long as they may have to count several times.
 void noteDone(PipeClock &state, uint32_t site, const SiteTotal &total);
-/// Handles a mark at the head of a pipe: the beginning of a round, or the end of a loop. False
+/// Handles a mark at the head of a pipe: the beginning of an iteration, or the end of a loop. False
 /// after an error.
 bool takeMark(Engine &e, CoreClock &clock, Pipe pipe);
-/// Whether a pipe has to wait until rounds that others stood for have moved their bytes, because another
-/// launch moves some, too.
+/// Whether a pipe must wait until represented iterations have transferred their bytes, because
+/// another launch transfers data, too.
 bool waitsForRounds(const Engine &e, CoreClock &clock, Pipe pipe);
-/// Whether a transfer that is done is of rounds that others stood for, by its number.
+/// Whether a completed transfer, given by its number, belongs to represented iterations.
 bool isOfRounds(uint32_t id);
-/// That transfer is done, which may let its pipe go on.
+/// Completes that transfer, which may let its pipe continue.
 void leaveRounds(Engine &e, uint32_t id, Cycles time);
 /// Handles the marks of the scalar unit, which has a time of its own: it is ahead of the pipes or
-/// keeps them waiting. In a window it waited only for room in its queues, and there will be room.
+/// keeps them waiting. Within a window it waited only for room in its queues, and there will be
+/// room.
 void takeScalarMarks(Engine &e, CoreClock &clock);
 
 } // namespace ptl::rt::sim

@@ -7,18 +7,18 @@
 
 namespace ptl::rt::sim {
 
-/// All positions of an axis of unknown length.
+/// All positions of an axis whose length is not known.
 static constexpr Axis everything{0, INT64_MAX / 4, 1};
 
 uint32_t addArray(Engine &e, int64_t bytes, size_t rank, std::string name, bool isIntermediate) {
   uint32_t number = e.second.add(bytes, e.options.warm);
   e.timeline.arrays.push_back({std::move(name), bytes, isIntermediate});
   StorageId storage = e.history.addStorage(rank);
-  (void)storage; // has the same number: both count
+  (void)storage; // It is the same number, since both count from 0.
   return number;
 }
 
-/// The accesses in the form of the task graph; they are valid until the next call.
+/// The accesses in the form of the task graph; valid until the next call.
 static std::span<const Access> accessesOf(Engine &e, std::span<const ArrayAccess> from) {
   e.accesses.clear();
   e.axes.clear();
@@ -31,7 +31,7 @@ static std::span<const Access> accessesOf(Engine &e, std::span<const ArrayAccess
     AccessMode mode = access.writes ? AccessMode::Write : AccessMode::Read;
     e.accesses.push_back({access.array, mode, {static_cast<const Axis *>(nullptr), rank}});
   }
-  // Boxes point into the list of axes, which is complete only now and does not move any more.
+  // Boxes point into the list of axes, which is complete only now and no longer moves.
   size_t next = 0;
   for (Access &access : e.accesses) {
     access.box = {e.axes.data() + next, access.box.size()};
@@ -40,14 +40,13 @@ static std::span<const Access> accessesOf(Engine &e, std::span<const ArrayAccess
   return e.accesses;
 }
 
-/// Enters the accesses of a task, and finds its predecessors and the hazards with them.
+/// Records the accesses of a task, and finds its predecessors and the hazards between them.
 static void findEdges(Engine &e, LaunchClock &launch, std::span<const Access> accesses) {
   std::vector<TaskRef> found;
   e.history.record({launch.number + 1, launch.number}, accesses, found);
   std::sort(found.begin(), found.end(),
             [](const TaskRef &a, const TaskRef &b) { return a.slot < b.slot; });
-  // The lists of `e` are used again below for the accesses of other tasks, so these are copied
-  // first.
+  // The lists of `e` are reused below for the accesses of other tasks, so these are copied first.
   std::vector<Access> own(accesses.begin(), accesses.end());
   std::vector<Axis> axes = e.axes;
   for (Access &access : own)
@@ -65,8 +64,8 @@ static void findEdges(Engine &e, LaunchClock &launch, std::span<const Access> ac
         Hazard hazard = !writes ? Hazard::ReadAfterWrite
                         : wrote ? Hazard::WriteAfterWrite
                                 : Hazard::WriteAfterRead;
-        // Of several hazards with one task the one that reads its results counts: the others could
-        // be avoided by more memory.
+        // Of several hazards with one task a read after write counts most: more memory would remove
+        // the others.
         if (isKnown && hazard >= edge.hazard)
           continue;
         isKnown = true;
@@ -80,7 +79,7 @@ static void findEdges(Engine &e, LaunchClock &launch, std::span<const Access> ac
   }
 }
 
-/// Elements of the box of an access; no more than the array has bytes.
+/// The number of elements of an access's box; at most as many as the array has bytes.
 static int64_t elementsOf(const Access &access, int64_t bytes) {
   int64_t count = 1;
   for (const Axis &axis : access.box)
@@ -94,7 +93,8 @@ void findWays(Engine &e) {
   e.known = e.launches.size();
   while (e.launches[e.firstOpen]->done)
     ++e.firstOpen;
-  for (size_t task = e.launches.size(); task-- > e.firstOpen;) { // edges lead to later tasks
+  // edges lead to later tasks, so successors are complete
+  for (size_t task = e.launches.size(); task-- > e.firstOpen;) {
     const LaunchClock &after = *e.launches[task];
     e.longest = std::max(e.longest, after.costToEnd);
     for (const TaskEdge &edge : e.timeline.launches[task].waitsFor) {
@@ -139,13 +139,13 @@ bool submit(Engine &e, TaskRequest request) {
   for (const Access &access : accessesOf(e, launch.request.accesses))
     launch.cost += kernel ? elementsOf(access, e.timeline.arrays[access.storage].bytes) : 0;
   launch.costToEnd = launch.cost;
-  launch.waiting = 1; // for the orchestrator
+  launch.waiting = 1; // for its submission by the orchestrator
   for (const TaskEdge &edge : e.timeline.launches[number].waitsFor)
     if (LaunchClock &before = *e.launches[edge.before]; !before.done) {
       ++launch.waiting;
       before.successors.push_back(number);
-      // A task that is done already holds nothing back any more, but it may be what this one was
-      // ready after.
+      // A task that is done delays nothing any more, but it may be the one after which this task
+      // became ready.
     } else if (LaunchSpan &own = e.timeline.launches[number];
                e.timeline.launches[edge.before].end >= own.ready) {
       own.ready = e.timeline.launches[edge.before].end;

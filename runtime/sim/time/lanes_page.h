@@ -1,5 +1,5 @@
-// A page for a browser as `writeSwimlane` makes it of a chip, for lanes of any kind: parts of levels, ports
-// between them.
+// A page for a browser, like that of `writeSwimlane` for a chip, for lanes of any kind: parts of
+// levels, ports between them.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace ptl::rt::sim {
 
-/// What tasks are of: `all_reduce`, at `mlp.ptl:12:9`.
+/// The origin of tasks: `all_reduce`, at `mlp.ptl:12:9`.
 struct PageSite {
-  std::string name, location; ///< `FILE:LINE:COLUMN`; empty: nowhere
+  std::string name, location; ///< `FILE:LINE:COLUMN`; empty: unknown
   long long line = 0;
 };
 /// Times in microseconds.
@@ -17,14 +17,14 @@ struct PageTask {
   size_t site = 0;
   double start = 0, end = 0;
 };
-/// Lanes of one group follow each other.
+/// Lanes of one group are adjacent.
 struct PageLane {
   std::string group, name;
   std::vector<PageTask> tasks = {};
 };
 
 struct LanesPage {
-  std::string title, report; ///< `report`: text that stands below the lanes
+  std::string title, report; ///< `report`: text below the lanes
   double end = 0;
   std::vector<PageSite> sites;
   std::vector<PageLane> lanes;

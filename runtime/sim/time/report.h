@@ -1,4 +1,4 @@
-// Writes what people and programs read about a timeline.
+// Writes reports about a timeline, for people and programs.
 #pragma once
 
 #include "runtime/sim/time/analysis.h"
@@ -12,40 +12,39 @@ namespace ptl::rt::sim {
 struct Report {
   std::string entry, machine;
   std::vector<std::pair<std::string, int64_t>> dims;
-  /// What elements of arrays were assumed to be, where no data was given: `512`, `0, 1, 2 ...`.
+  /// The assumed elements of arrays without data: `512`, `0, 1, 2 ...`.
   std::vector<std::pair<std::string, std::string>> elements = {};
-  /// Decisions that depend on data that was not given, by their place in the program: `the loop
-  /// runs once`.
+  /// Assumed decisions that depend on missing data, by their place in the program: `the loop runs
+  /// once`.
   std::vector<std::pair<std::string, std::string>> decisions = {};
   int64_t groupsOfChip = 1;
-  bool isPart = false; ///< the first rounds of loops only
+  bool isPart = false; ///< only the first iterations of loops
   Timeline timeline;
   Analysis analysis;
-  std::vector<std::string> assumedDims = {}; ///< those of `dims` that nobody gave
+  std::vector<std::string> assumedDims = {}; ///< those of `dims` that were assumed
 };
 
 /// `paged_attention[B=16, length: 4096] on a3`.
 std::string describeCall(const Report &report);
 /// A few lines: time, bound, critical path.
 std::string writeShort(const Report &report);
-/// A page: pipes, waits and their causes, critical path, what would be gained, cost of each line.
+/// A text report: pipes, waits and their causes, critical path, possible gains, cost of each line.
 std::string writePage(const Report &report);
-/// The page as JSON.
+/// The report as JSON.
 std::string writeSummary(const Report &report);
-/// By lane for programs: `lane`, `util`, `tasks`, `gaps` with their causes; the summary before
-/// them.
+/// The lanes of programs: `lane`, `util`, `tasks`, `gaps` with their causes, after the summary.
 std::string writeLanes(const Report &report);
-/// For Perfetto and Chrome: lanes for pipes, arrows for dependences, counters for buffers and
-/// bandwidth.
+/// A trace for Perfetto and Chrome: lanes for pipes, arrows for dependences, counters for buffers
+/// and bandwidth.
 std::string writeChromeTrace(const Report &report);
-/// A page for a browser with everything in it.
+/// A page for a browser with the whole timeline.
 std::string writeSwimlane(const Report &report);
 
-/// What can be done better, each with what it would bring where that was computed.
+/// A possible improvement, with its gain if that was computed.
 struct Hint {
   std::string text;
-  SourceLocation location; ///< of what it is about; empty: the whole
-  double gain = 0;         ///< of the run, 0: not computed
+  SourceLocation location; ///< the place that it concerns; empty: the whole program
+  double gain = 0;         ///< share of the run; 0: not computed
 };
 std::vector<Hint> hintsOf(const Report &report);
 
@@ -57,7 +56,7 @@ struct LineCost {
   Cycles busy = 0; ///< of all lanes
   Cycles path = 0; ///< of the critical path
 };
-/// The lines that cost something, the dearest first.
+/// The lines with a cost, most expensive first.
 std::vector<LineCost> lineCosts(const Report &report);
 
 } // namespace ptl::rt::sim

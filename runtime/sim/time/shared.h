@@ -1,5 +1,5 @@
-// Models what the cores of a chip share: the second-level cache, and rates that are divided among
-// the transfers of the same time.
+// Models resources that the cores of a chip share: the second-level cache, and rates that are
+// divided among concurrent transfers.
 #pragma once
 
 #include "runtime/sim/time/cost.h"
@@ -11,14 +11,13 @@ namespace ptl::rt::sim {
 
 inline constexpr Cycles never = std::numeric_limits<Cycles>::infinity();
 
-/// A rate that is divided fairly among transfers, none of which takes more than its own limit. All
-/// times are given in order.
+/// A rate that is divided fairly among transfers (max-min fairness), each of which has a limit of
+/// its own. Calls must be in order of time.
 class SharedRate {
 public:
   explicit SharedRate(double rate) : rate_(rate) {}
 
-  /// Adds a transfer; `weight` is the number of transfers that it represents, each of which takes
-  /// as much.
+  /// Adds a transfer; `weight` is the number of equal transfers that it represents.
   void join(Cycles now, uint32_t id, double bytes, double limit, double weight = 1);
   /// The time at which the next transfer ends, if none joins before.
   Cycles next() const { return next_; }
@@ -27,14 +26,14 @@ public:
 
 private:
   struct Waiting {
-    double until; ///< bytes that each member of the class has got by then
+    double until; ///< bytes that each member of the class has transferred by then
     uint32_t id;
     double weight;
     bool operator>(const Waiting &other) const {
       return until != other.until ? until > other.until : id > other.id;
     }
   };
-  /// Transfers with the same limit have got equally much at any time.
+  /// Transfers with the same limit progress equally.
   struct Class {
     double limit = 0, got = 0, rate = 0;
     double weight = 0; ///< of all members
@@ -47,45 +46,46 @@ private:
   double rate_;
   Cycles now_ = 0, next_ = never;
   size_t nextClass_ = 0;
-  std::vector<Class> classes_; ///< by rising limit
+  std::vector<Class> classes_; ///< by increasing limit
 };
 
-/// Models the hub that all signals between cores of the chip go through, one after another. All
-/// times are given in order.
+/// Models the hub through which all signals between cores of the chip pass, one after another.
+/// Calls must be in order of time.
 class SignalHub {
 public:
-  /// `inAdvance` is how much unfinished work the hub accepts before a signal has to wait.
+  /// `inAdvance` is the amount of unfinished work that the hub accepts before a signal must wait.
   explicit SignalHub(Cycles each = 0, Cycles inAdvance = 0) : each_(each), inAdvance_(inAdvance) {}
-  /// From now on it is the hub as one of `groups` core groups sees it that all signal alike: it gets
-  /// a part of the hub's time, but not always when it needs it. `each` is what the hub itself takes.
+  /// From now on it is the hub from the view of one of `groups` core groups that signal alike: the
+  /// group gets a share of the hub's time, but not always when it needs it. `each` is the hub's own
+  /// time per signal.
   void shareWith(Cycles each, double groups) {
     each_ = each * groups;
     inAdvance_ = kInAdvance * each_;
   }
-  /// The first signal comes behind those of so many groups that begin at the same time. What groups
-  /// are apart from then on keeps them from moving the same bytes at the same moment.
+  /// Delays the first signal by those of so many groups that begin simultaneously. The distance
+  /// between groups that results prevents them from moving the same bytes at the same moment.
   void comeBehind(Cycles each, double groups) { behind_ = each * groups; }
 
-  /// How long a signal that is sent now waits for those before it.
+  /// The time that a signal sent now waits for earlier ones.
   Cycles pass(Cycles now);
   Cycles each() const { return each_; }
 
 private:
   static constexpr double kInAdvance = 1; ///< signals of a group that find the others silent
   Cycles each_, inAdvance_, free_ = 0;
-  Cycles behind_ = 0; ///< how much later the next signal is, for those of other groups
+  Cycles behind_ = 0; ///< delay of the next signal by those of other groups
 };
 
 /// Bytes of an array from `begin` up to `end`; none if these are equal.
 struct ByteRange {
   int64_t begin = 0, end = 0;
   bool isEmpty() const { return begin >= end; }
-  /// Has it hold the other one, too.
+  /// Extends it to cover the other one, too.
   void cover(ByteRange other);
 };
 
-/// Which lines of global memory are in the second-level cache: those that were touched while not
-/// more than its size has been brought in since.
+/// The contents of the second-level cache: a line of global memory is in it if at most the cache's
+/// size has been filled since the line was last touched (LRU).
 class SecondLevel {
 public:
   SecondLevel(int64_t bytes, int64_t lineBytes);
@@ -93,36 +93,37 @@ public:
   /// A cache of the same size without arrays.
   SecondLevel empty() const { return {int64_t(capacity_) * lineBytes_, lineBytes_}; }
   /// Adds an array of global memory and returns its number. The lines of a warm array are in the
-  /// cache when they are touched first.
+  /// cache when they are first touched.
   uint32_t add(int64_t bytes, bool warm);
-  /// Touches what a view of an array reads or writes, and returns the bytes of the lines that were
-  /// not there. A view whose position is unknown is assumed to begin where the one before it ended,
-  /// round and round. `touched` is made to hold its bytes.
+  /// Touches the lines that a view of an array accesses, and returns the bytes of those that
+  /// missed. A view at an unknown position is assumed to begin where the previous one ended,
+  /// cyclically. `touched` is extended to cover its bytes.
   int64_t touch(uint32_t array, View view, ByteRange *touched = nullptr);
-  /// Notes that these bytes of an array were read or written by core groups that are not simulated.
+  /// Records that core groups that are not simulated accessed these bytes of an array.
   void setTouched(uint32_t array, ByteRange range);
-  /// Notes that this number of other bytes was brought in.
+  /// Records that so many other bytes were filled into the cache.
   void forget(int64_t bytes) { filled_ += static_cast<uint32_t>(bytes / lineBytes_); }
 
 private:
   int64_t lineOf(int64_t byte) const { return shift_ >= 0 ? byte >> shift_ : byte / lineBytes_; }
-  /// The lines of an array, in pieces that are made when they are touched, because arrays may be
-  /// very large.
+  /// The lines of an array, in pieces that are allocated when they are touched, because arrays may
+  /// be very large.
   using Lines = std::vector<std::vector<uint32_t>>;
   static constexpr int kPieceBits = 12;
   void touchRun(uint32_t array, int64_t first, int64_t last);
   bool isWarm(uint32_t array, int64_t line) const;
 
   int64_t lineBytes_;
-  int shift_;         ///< of a byte to its line; -1: the size of a line is no power of two
+  int shift_;         ///< log2 of the line size; -1: the line size is not a power of two
   uint32_t capacity_; ///< in lines
   uint32_t filled_ = 0;
   int64_t missed_ = 0;
   std::vector<int64_t> bytes_; ///< of each array
   std::vector<bool> warm_;
-  std::vector<std::vector<ByteRange>> touched_; ///< as `setTouched` said; apart, ascending
-  std::vector<Lines> stamps_;                   ///< lines filled when it was touched last; 0: never
-  std::vector<int64_t> next_;                   ///< where the next view begins that lies somewhere
+  std::vector<std::vector<ByteRange>> touched_; ///< from `setTouched`; disjoint, ascending
+  /// number of lines filled at the last touch; 0: never touched
+  std::vector<Lines> stamps_;
+  std::vector<int64_t> next_; ///< start of the next view with an unknown position
 };
 
 } // namespace ptl::rt::sim

@@ -9,8 +9,8 @@ Sharing::Sharing(const Kernel &kernel, const Chip &chip, std::span<const GlobalA
                  std::span<const Scalar> scalars, int64_t blocks, int64_t most,
                  const CostModel &model, SecondLevel second) {
   Options options;
-  // A glance runs the first rounds of each loop without values, which is enough to tell what blocks
-  // touch.
+  // A glance runs the first rounds of each loop without values, which suffices to tell what blocks
+  // access.
   options.values = false;
   options.glance = true;
   // The limit bounds the time for kernels with huge grids.
@@ -23,7 +23,7 @@ Sharing::Sharing(const Kernel &kernel, const Chip &chip, std::span<const GlobalA
   std::map<int64_t, std::map<std::pair<int32_t, Pipe>, PipeWork>> work;
   options.trace = [&](const TraceEvent &event) {
     const Step *step = event.issued->step;
-    // Operations and hand-overs take time on pipes; control does not.
+    // Operations and transfers between cores take time on pipes; control does not.
     if (step->kind == StepKind::Instruction || step->queue >= 0) {
       PipeWork &pipe = work[event.block][{event.core, event.pipe}];
       const Queue *queue =
@@ -35,7 +35,7 @@ Sharing::Sharing(const Kernel &kernel, const Chip &chip, std::span<const GlobalA
     for (size_t i = 0; i < step->operands.size(); ++i)
       if (const View *view = std::get_if<View>(&event.issued->operands[i]);
           view && view->array >= 0) {
-        // The first round and later ones are told apart, because the first fills the cache.
+        // The first round and later ones are kept apart, because the first one fills the cache.
         views_[event.issued->ordinal > 0][{event.cube, step}].try_emplace(event.block, *view);
         working_.insert(event.block);
       }
@@ -43,7 +43,7 @@ Sharing::Sharing(const Kernel &kernel, const Chip &chip, std::span<const GlobalA
   Result result = runKernel(kernel, chip, pointers, scalars, blocks, options);
   if (result.ok)
     numWorking_ = static_cast<int64_t>(working_.size());
-  // With few blocks all of them run.
+  // If there are few blocks, all of them run.
   if (!result.ok || working_.size() <= static_cast<size_t>(most))
     return;
   std::map<int64_t, Cycles> longest;
@@ -51,7 +51,7 @@ Sharing::Sharing(const Kernel &kernel, const Chip &chip, std::span<const GlobalA
     for (const auto &[pipe, does] : pipes)
       if (does.rounds > 0) {
         auto rounds = static_cast<double>(result.rounds[block]);
-        // The rounds that the glance ran stand for all.
+        // The rounds that the glance ran stand for all rounds.
         longest[block] = std::max(
             longest[block], does.busy * std::max(1.0, rounds / static_cast<double>(does.rounds)));
       }
@@ -62,10 +62,11 @@ Sharing::Sharing(const Kernel &kernel, const Chip &chip, std::span<const GlobalA
   known_ = true;
 }
 
-/// A block at an edge of the grid, which has less to do and ends early, must not stand for those that go on.
+/// Assigns each block to the chosen block most like it. A block at an edge of the grid, which has
+/// less to do and ends early, must not represent blocks that continue.
 void Sharing::weigh(const std::map<int64_t, Cycles> &longest) {
   for (int64_t block : working_) {
-    // Differences of less than a tenth count for nothing; then they share the load.
+    // Differences of less than a tenth are ignored; then the blocks share the load.
     auto unlike = [&](int64_t chosen) {
       double own = longest.at(block), other = longest.at(chosen);
       return std::pair(std::floor(10 * std::abs(own - other) / std::max(own, 1.0)),
@@ -76,8 +77,8 @@ void Sharing::weigh(const std::map<int64_t, Cycles> &longest) {
   }
 }
 
-/// Blocks at even distances; the one with the most to do, which ends last; and of those with the
-/// most rounds the last one: it has the last point of the grid, where edges may take longer.
+/// Chooses blocks at even distances; the one with the most work, which ends last; and of those with
+/// the most rounds the last one, which has the last point of the grid, where edges may take longer.
 void Sharing::choose(int64_t most, std::map<int64_t, Cycles> &longest,
                      std::map<int64_t, int64_t> &rounds) {
   std::vector<int64_t> working(working_.begin(), working_.end());
@@ -88,17 +89,17 @@ void Sharing::choose(int64_t most, std::map<int64_t, Cycles> &longest,
   }
   std::set<int64_t> chosen;
   std::vector<int64_t> spread = working;
-  // One that ends early stands for itself, beside as many of the others.
+  // A last block that ends early represents only itself, beside as many of the others.
   if (longest[last] < 0.9 * longest[busiest])
     std::erase(spread, last);
   for (int64_t i = 0; i < most; ++i)
-    // Even distances spread the blocks over the grid.
+    // Even distances spread the chosen blocks over the grid.
     chosen.insert(spread[static_cast<size_t>(i) * (spread.size() - 1) /
                          static_cast<size_t>(std::max<int64_t>(most - 1, 1))]);
   bool isThere = std::any_of(chosen.begin(), chosen.end(),
                              [&](int64_t block) { return longest[block] >= longest[busiest]; });
   int64_t middle = *std::next(chosen.begin(), static_cast<ptrdiff_t>(chosen.size() / 2));
-  // A block in the middle gives way, since its neighbours are like it.
+  // A block in the middle is replaced, since its neighbours are like it.
   if (!isThere || (!chosen.count(last) && spread.size() == working.size()))
     chosen.erase(middle);
   if (!isThere)
@@ -110,7 +111,7 @@ void Sharing::choose(int64_t most, std::map<int64_t, Cycles> &longest,
     all += longest[block];
   for (int64_t block : chosen_)
     ofChosen += longest[block];
-  // The weight says how much more work all blocks have than those that run.
+  // The weight is how much more work all blocks have than the chosen ones.
   workWeight_ = ofChosen > 0
                     ? all / ofChosen
                     : static_cast<double>(working.size()) / static_cast<double>(chosen_.size());
@@ -129,13 +130,13 @@ double Sharing::groupsInTurn(int64_t block, int64_t round) const {
       ++groups;
       work += turns.each;
     }
-  // Those with less to do in a round are silent for a part of it.
+  // Groups with less work in a round are silent for a part of it.
   return std::max(1.0, own.each > 0 ? std::min(groups, work / own.each) : groups);
 }
 
 void Sharing::compare(SecondLevel ofAll, SecondLevel ofChosen) {
   std::set<int64_t> chosen(chosen_.begin(), chosen_.end());
-  // The misses of all blocks and of the chosen ones alone are counted with a cache each.
+  // One cache counts the misses of all blocks, another those of the chosen ones alone.
   for (size_t later : {0, 1})
     for (const auto &[site, views] : views_[later]) {
       double all = 0, alone = 0, count = 0;

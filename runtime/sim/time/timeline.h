@@ -1,4 +1,4 @@
-// Records what happened when in a simulated run. All reports of times read it.
+// The record of a simulated run with its times. All reports of times are derived from it.
 #pragma once
 
 #include "runtime/sim/run.h"
@@ -14,15 +14,15 @@ inline constexpr uint32_t kNoRecord = ~0u;
 
 /// Why an operation did not begin as soon as its pipe had reached it.
 enum class Cause : uint8_t {
-  None,    ///< it did
+  None,    ///< it did begin
   Start,   ///< the kernel, or the block of this core group, had not begun
   Scalar,  ///< the scalar unit had not issued it
   Event,   ///< an event was not set
-  Latency, ///< the results of what was before it on its pipe were not there
-  Barrier, ///< the same, and it is a barrier
+  Latency, ///< results of its predecessors on the pipe were not available yet
+  Barrier, ///< the same, for a barrier
   Tile,    ///< a queue had no tile from another core
   Slot,    ///< a queue had no free slot
-  Signals, ///< a signal between cores was there, but waited for those of others
+  Signals, ///< a signal between cores waited at the hub for those of others
   Room,    ///< the queue of a pipe was full (of the scalar unit)
 };
 inline constexpr std::string_view causeNames[] = {
@@ -40,7 +40,7 @@ struct Site {
   std::string name; ///< `tload`
   SourceLocation location;
   std::string why;    ///< of synchronisation
-  double signals = 0; ///< to other cores, for each time
+  double signals = 0; ///< to other cores, per execution
   bool isWork() const {
     return kind == StepKind::Instruction || kind == StepKind::Push || kind == StepKind::Pop;
   }
@@ -54,22 +54,23 @@ struct Lane {
 
   /// `aic3`, `aiv7`
   std::string core() const { return (cube ? "aic" : "aiv") + std::to_string(number); }
-  /// `aic3.mte2`
+  /// The name of a lane: `aic3.mte2`.
   std::string name() const { return core() + "." + std::string(pipeName(pipe)); }
 };
 
 /// One operation on a lane.
 struct Record {
-  Cycles ready = 0; ///< its pipe had come to it
+  Cycles ready = 0; ///< its pipe had reached it
   Cycles start = 0, end = 0;
-  Cycles tail = 0;   ///< its latency: from the end until its results are there
-  Cycles stall = 0;  ///< of its length, waiting for what the cores share
-  Cycles queued = 0; ///< of what it waited, that the signal it waited for did so for others
-  Cycles window = 0; ///< before it, whose rounds it stands for; 0: it is an operation
+  Cycles tail = 0;   ///< latency: from the end until its results are available
+  Cycles stall = 0;  ///< part of its length: waiting for shared resources
+  Cycles queued = 0; ///< part of its wait: the signal waited at the hub for those of others
+  /// length of the preceding window whose iterations it represents; 0: an operation
+  Cycles window = 0;
   uint32_t site = 0;
-  uint32_t before = kNoRecord;    ///< the last one on its lane
-  uint32_t waitedFor = kNoRecord; ///< what ended that it waited for
-  uint32_t setter = kNoRecord;    ///< of a wait for an event: who set it
+  uint32_t before = kNoRecord;    ///< the previous one on its lane
+  uint32_t waitedFor = kNoRecord; ///< the operation whose end it waited for
+  uint32_t setter = kNoRecord;    ///< of a wait for an event: the operation that set it
   uint32_t block = 0;             ///< span of a block
   uint16_t lane = 0;
   Cause cause = Cause::None;
@@ -86,21 +87,21 @@ inline constexpr uint32_t kNoTask = ~0u;
 /// Why a task, or a block of one, did not begin earlier.
 enum class TaskCause : uint8_t {
   Start,      ///< the program had not begun
-  Submit,     ///< the orchestrator had not come to it
-  Dependence, ///< a task that it waits for had not ended
-  Dispatch,   ///< a scheduler had not handed it out
-  Cores,      ///< cores of its kind were taken
-  End,        ///< of idle cores: nothing was left for them
+  Submit,     ///< the orchestrator had not reached it
+  Dependence, ///< a predecessor had not ended
+  Dispatch,   ///< a scheduler had not dispatched it
+  Cores,      ///< all cores of its kind were busy
+  End,        ///< of idle cores: there was no more work for them
 };
 inline constexpr std::string_view taskCauseNames[] = {"start",    "orchestrator", "dependence",
                                                       "dispatch", "cores taken",  "nothing left"};
 
-/// The hazard between two tasks that touch the same part of an array.
+/// The hazard between two tasks that access the same part of an array.
 enum class Hazard : uint8_t { ReadAfterWrite, WriteAfterRead, WriteAfterWrite };
 inline constexpr std::string_view hazardNames[] = {"read after write", "write after read",
                                                    "write after write"};
 
-/// An edge to a task that another one waits for, and the array because of which it waits.
+/// An edge to a predecessor, with the array that causes it.
 struct TaskEdge {
   uint32_t before = kNoTask;
   Hazard hazard = Hazard::ReadAfterWrite;
@@ -109,31 +110,31 @@ struct TaskEdge {
 
 /// A task of the program: a launch of a kernel, or work of the host that takes no time.
 struct LaunchSpan {
-  std::string name = {};   ///< that the program gives it
+  std::string name = {};   ///< chosen by the program
   std::string kernel = {}; ///< empty: work of the host
   std::string writes = {}; ///< the arrays that it writes, by name
   SourceLocation location = {};
-  bool cube = false, vector = false; ///< the cores that it needs
-  Cycles awaited = 0;                ///< the orchestrator went on
-  uint32_t awaitedTask = kNoTask;    ///< after this task
-  Cycles submitted = 0, ready = 0;   ///< ready: submitted, and those that it waits for have ended
-  Cycles start = 0, begun = 0, end = 0; ///< begun: its cores are at work
+  bool cube = false, vector = false;    ///< the cores that it needs
+  Cycles awaited = 0;                   ///< the time at which the orchestrator continued
+  uint32_t awaitedTask = kNoTask;       ///< after waiting for this task
+  Cycles submitted = 0, ready = 0;      ///< ready: submitted, and all predecessors have ended
+  Cycles start = 0, begun = 0, end = 0; ///< begun: its cores have started
   TaskCause cause = TaskCause::Start;   ///< of `ready`
-  uint32_t waitedFor = kNoTask;         ///< of those that it waits for the one that ended last
+  uint32_t waitedFor = kNoTask;         ///< the predecessor that ended last
   std::vector<TaskEdge> waitsFor = {};
-  std::vector<uint32_t> arrays = {}; ///< that it touches, by number
+  std::vector<uint32_t> arrays = {}; ///< numbers of the arrays that it accesses
   int64_t blocks = 0;
-  int64_t standing = 0;         ///< core groups that ran for all; 0: all did
-  int64_t skipped = 0;          ///< rounds of loops that were left out, of the core with the most
-  uint32_t like = kNoTask;      ///< an earlier task like which it is taken to have run
-  uint32_t lastBlock = kNoTask; ///< number of the span of the block that ended last
+  int64_t standing = 0;         ///< core groups that represented all; 0: all were simulated
+  int64_t skipped = 0;          ///< skipped iterations of loops, maximum over the cores
+  uint32_t like = kNoTask;      ///< an earlier task like which it is assumed to have run
+  uint32_t lastBlock = kNoTask; ///< the block that ended last, by the index of its span
 };
 
 /// An array of global memory.
 struct ArrayInfo {
   std::string name;
   int64_t bytes = 0;
-  bool isIntermediate = false; ///< made and given up by the program
+  bool isIntermediate = false; ///< allocated and freed by the program
 };
 
 /// A block of a task on its cores.
@@ -141,12 +142,12 @@ struct BlockSpan {
   uint32_t launch = 0;
   int64_t block = 0;
   std::vector<uint32_t> cores = {};     ///< numbers: cube cores, then vector cores
-  Cycles start = 0, begun = 0, end = 0; ///< start: it has its cores
-  bool works = false;                   ///< it has had instructions
-  bool isRepresented = false;           ///< another block ran in its place
-  bool waited = false;                  ///< for a core, until `before` had ended
-  uint32_t before = kNoTask;            ///< the block that had one of its cores last
-  uint32_t last = kNoRecord;            ///< of its operations the last to end
+  Cycles start = 0, begun = 0, end = 0; ///< start: it has been assigned cores
+  bool works = false;                   ///< it has executed instructions
+  bool isRepresented = false;           ///< another block represents it
+  bool waited = false;                  ///< for a core, until `before` ended
+  uint32_t before = kNoTask;            ///< the previous block on one of its cores
+  uint32_t last = kNoRecord;            ///< its operation that ended last
 };
 
 /// The traffic from one moment on, for counters.
@@ -166,25 +167,25 @@ struct BufferAccess {
 struct Timeline {
   bool ok = true;
   std::string error;
-  std::optional<FailedCheck> failedCheck; ///< why it stopped, if the program itself said so
-  bool lacksValues = false;               ///< it stopped where data decide, and has times alone
+  std::optional<FailedCheck> failedCheck; ///< why it stopped, if a check of the program failed
+  bool lacksValues = false;               ///< it stopped at a decision that depends on missing data
   double clockMhz = 0;
-  Cycles signal = 0; ///< of the hub, for each signal between cores
+  Cycles signal = 0; ///< time of the hub per signal between cores
   Cycles end = 0;
-  uint64_t operations = 0; ///< of all pipes, synchronisation included
+  uint64_t operations = 0; ///< of all pipes, including synchronisation
   uint64_t instructions = 0;
-  int64_t bytes = 0, missed = 0; ///< to and from global memory; of these past the second level
+  int64_t bytes = 0, missed = 0; ///< to and from global memory; those that missed the second level
   std::vector<Site> sites;
   std::vector<SiteTotal> totals;    ///< by site
-  std::map<uint32_t, Cycles> paces; ///< of loops, by site: a round, once pipes are in step
+  std::map<uint32_t, Cycles> paces; ///< of loops, by site: time per iteration in the steady state
   std::vector<Lane> lanes;
-  std::vector<bool> used;           ///< by lane: an instruction was on it
-  Cycles programBegun = 0;          ///< the orchestrator is at work
+  std::vector<bool> used;           ///< by lane: an instruction ran on it
+  Cycles programBegun = 0;          ///< the start of the orchestrator
   std::vector<LaunchSpan> launches; ///< tasks, in program order
-  std::vector<BlockSpan> blocks;    ///< by time of their beginning
+  std::vector<BlockSpan> blocks;    ///< by start time
   std::vector<ArrayInfo> arrays;
-  // If they are wanted:
-  std::vector<Record> records; ///< by time of their beginning
+  // If requested:
+  std::vector<Record> records; ///< by start time
   std::vector<TrafficPoint> traffic;
   std::vector<BufferAccess> accesses;
 

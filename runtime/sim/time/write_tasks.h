@@ -1,4 +1,4 @@
-// Writes the tasks of a program into reports: for people, as JSON, and by core.
+// Writes the tasks of a program to reports: for people, as JSON, and by core.
 #pragma once
 
 #include "frontend/base/json.h"
@@ -6,11 +6,12 @@
 
 namespace ptl::rt::sim {
 
-/// A part of the page; empty where there is only one kernel.
+/// A part of the text report; empty if there is only one kernel.
 std::string taskPage(const Report &report);
-/// `launches` and `tasks` of an object.
+/// Writes the members `launches` and `tasks` of an object.
 void writeTasks(JsonWriter &json, const Report &report);
-/// `cores` of an object: a lane for each core with the blocks of tasks that it ran.
+/// Writes the member `cores` of an object: a lane for each core with the blocks of tasks that it
+/// ran.
 void writeCoreLanes(JsonWriter &json, const Report &report);
 
 } // namespace ptl::rt::sim
