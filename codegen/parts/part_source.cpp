@@ -141,6 +141,22 @@ static std::vector<ValueId> keptValues(const PlacedProgram &placed) {
   return kept;
 }
 
+std::vector<bool> usedValues(const PlacedProgram &placed) {
+  std::vector<bool> isUsed(placed.values.size(), false);
+  for (ValueId id = 0; id < placed.values.size(); ++id) {
+    isUsed[id] = isUsed[id] || placed.values[id].kind != PlacedKind::Apply;
+    for (std::optional<ValueId> operand : placed.values[id].operands)
+      if (operand)
+        isUsed[*operand] = true;
+  }
+  for (ValueId id : keptValues(placed))
+    isUsed[id] = true;
+  for (const PlacedChoice &choice : placed.choices)
+    if (choice.page)
+      isUsed[choice.page->kept] = true;
+  return isUsed;
+}
+
 static void addOnce(std::vector<ValueId> &to, ValueId id) {
   if (std::ranges::find(to, id) == to.end())
     to.push_back(id);

@@ -35,6 +35,10 @@ std::vector<Region> regionsOf(const PlacedProgram &placed);
 /// slice at positions of the first axes.
 bool isPieceOf(const PlacedValue &value);
 
+/// Marks the values that take memory. An operation whose value nothing uses takes none, such as a
+/// whole `zeros` where each part makes its own block.
+std::vector<bool> usedValues(const PlacedProgram &placed);
+
 /// All stretches of a program, keyed by their first value. Values that cost a part nothing
 /// (arguments, pieces, numbers) are in none. A value that only rearranges another one's elements is
 /// repeated in each stretch that reads it, unless something else needs it too.

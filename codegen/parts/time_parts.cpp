@@ -32,7 +32,7 @@ public:
   std::optional<PartsTime> run() {
     settle(0, static_cast<ValueId>(placed_.values.size()));
     stretches_ = stretchesOf(placed_);
-    findUsed();
+    isUsed_ = usedValues(placed_);
     for (size_t i = 0; i < stretches_.size(); ++i)
       for (ValueId id : stretches_[i].own)
         home_[id] = i;
@@ -73,7 +73,6 @@ private:
   void carryOut(ValueId id, const std::vector<MoveGroup> &groups, int64_t bytes, double start,
                 size_t number);
   // The answer.
-  void findUsed();
   void countBytes(ValueId id);
   void finish();
   void findSaving();
@@ -493,27 +492,6 @@ void PartsTimer::carryOut(ValueId id, const std::vector<MoveGroup> &groups, int6
 }
 
 // ---- The answer ----------------------------------------------------------------------------------
-
-/// Marks the values that take memory. An operation whose value nothing uses takes none, such as a
-/// whole `zeros`
-/// where each part makes its own block.
-void PartsTimer::findUsed() {
-  isUsed_.assign(placed_.values.size(), false);
-  for (ValueId id = 0; id < placed_.values.size(); ++id) {
-    isUsed_[id] = isUsed_[id] || placed_.values[id].kind != PlacedKind::Apply;
-    for (std::optional<ValueId> operand : placed_.values[id].operands)
-      if (operand)
-        isUsed_[*operand] = true;
-  }
-  for (ValueId id : placed_.outputs)
-    isUsed_[id] = true;
-  for (const PlacedLoop &loop : placed_.loops)
-    for (const PlacedCarried &each : loop.carried)
-      isUsed_[each.next] = true;
-  for (const PlacedChoice &choice : placed_.choices)
-    if (choice.page)
-      isUsed_[choice.page->kept] = true;
-}
 
 /// Counts the block of part 0, which is the longest: block lengths never increase with the part.
 void PartsTimer::countBytes(ValueId id) {
