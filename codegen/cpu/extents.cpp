@@ -1,4 +1,4 @@
-// // The extents of the results of each operation.
+// The extents of the results of each operation.
 #include "codegen/cpu/extents.h"
 #include "codegen/cpu/elements.h"
 #include "codegen/cpu/lower_elementwise.h"

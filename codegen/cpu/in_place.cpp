@@ -151,8 +151,7 @@ ir::AllocOp storageInPlace(BlockArgument carried, Value next) {
       type.getExtents() != alloc.getResult().getType().getExtents())
     return {};
   // One grid must write the storage, and nothing else: otherwise elements could be read after they
-  // were
-  // overwritten.
+  // were overwritten.
   ir::StoreOp store = onlyStore(alloc, load);
   auto grid = store ? dyn_cast<ir::ParallelOp>(store->getParentOp()) : ir::ParallelOp();
   if (!grid || grid->getBlock() != body || !grid->isBeforeInBlock(load) || store.getAtomic() ||

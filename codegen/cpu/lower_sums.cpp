@@ -1,5 +1,5 @@
-// // Loops that add up products: the rounds record where their operands lie, and one product of all
-// of them follows.
+// Loops that add up products: the rounds record where their operands lie, and one product of all of
+// them follows.
 #include "codegen/cpu/lower_sums.h"
 #include "codegen/cpu/carried.h"
 #include "codegen/cpu/elements.h"

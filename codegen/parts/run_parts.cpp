@@ -281,8 +281,7 @@ Value PartsRun::assembled(ValueId id) {
 }
 
 /// The first part creates the file and tells the others its name. Of the parts with the same box
-/// the first
-/// one writes it, so each element is written once.
+/// the first one writes it, so each element is written once.
 void PartsRun::writeOwn(size_t output, const PlacedValue &value, const Value &have) {
   constexpr size_t mostName = 4096; // `PATH_MAX`
   uint32_t me = options_.own->part;

@@ -1,4 +1,4 @@
-// // The numbers in a source that decide tile sizes and pipeline depths.
+// The numbers in a source that decide tile sizes and pipeline depths.
 #include "compile/chip/chip_fixes.h"
 #include "compile/entry/reach.h"
 #include "compile/tune/source_moves.h"

@@ -115,8 +115,7 @@ void Server::onBytes(std::string_view bytes) {
 
 void Server::onEnd() {
   // Requests that arrived before the end are still answered, because the client may only have
-  // closed
-  // its side of the connection.
+  // closed its side of the connection.
   while (!isStopped_ && !inbox_.empty())
     step();
   if (!isStopped_) {

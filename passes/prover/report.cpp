@@ -1,4 +1,4 @@
-// // Reports hazards and errors of synchronisation.
+// Reports hazards and errors of synchronisation.
 #include "ir/dialect/attributes.h"
 #include "passes/prover/hazards.h"
 

@@ -1,4 +1,4 @@
-// // Algorithms of movements in which each rank has a different box for each other one: all-to-all,
+// Algorithms of movements in which each rank has a different box for each other one: all-to-all,
 // boxes // and rows.
 #include "runtime/movement/writer.h"
 

@@ -1,4 +1,4 @@
-// // Algorithms that give every rank the whole array: all-gather and broadcast.
+// Algorithms that give every rank the whole array: all-gather and broadcast.
 #include "runtime/movement/writer.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// // The time of a step list: messages through ports that carry one message at a time in each
+// The time of a step list: messages through ports that carry one message at a time in each
 // direction.
 #include "runtime/movement/step_list.h"
 

@@ -1,4 +1,4 @@
-// // What a movement moves, and which algorithms exist for it.
+// What a movement moves, and which algorithms exist for it.
 #include "runtime/movement/writer.h"
 
 #include <algorithm>

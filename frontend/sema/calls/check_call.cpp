@@ -220,8 +220,7 @@ static Expr *checkFunction(Context &ctx, NodeId node, const CallableDecl &callee
 static Expr *callByName(Context &ctx, NodeId node, std::string_view name, const Type *expected) {
   std::vector<CallArgument> args = callArguments(ctx, node);
   // Declarations of the user take precedence over what is built in, so that new operations never
-  // change old
-  // programs.
+  // change old programs.
   CalleeRef ref = lookupCallable(ctx, name);
   if (ref.callable)
     return checkFunction(ctx, node, *ref.callable, args);

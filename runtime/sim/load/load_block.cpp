@@ -1,4 +1,4 @@
-// // The operations of the `pto` dialect except those of queues: views, buffers, synchronisation,
+// The operations of the `pto` dialect except those of queues: views, buffers, synchronisation,
 // instructions.
 #include "ir/dialect/attributes.h"
 #include "ir/dialect/cross_core.h"

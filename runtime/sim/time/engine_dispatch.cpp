@@ -1,4 +1,4 @@
-// // Tasks from the orchestrator to the cores.
+// Tasks from the orchestrator to the cores.
 #include "runtime/sim/time/engine_dispatch.h"
 #include "runtime/sim/element.h"
 #include "runtime/sim/time/engine_block.h"

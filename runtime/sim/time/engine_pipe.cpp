@@ -1,4 +1,4 @@
-// // Operations of pipes: what they wait for, and how long they take.
+// Operations of pipes: what they wait for, and how long they take.
 #include "runtime/sim/time/engine_pipe.h"
 #include "runtime/sim/time/engine_repeat.h"
 #include "runtime/sim/time/engine_sample.h"
@@ -18,8 +18,7 @@ static void wake(Engine &e, CoreClock &clock, Pipe pipe, Cycles time) {
 }
 
 /// Whether the head of a pipe may begin now. If only its time has not come, an event is made that
-/// checks it
-/// again.
+/// checks it again.
 static bool ready(Engine &e, CoreClock &clock, Pipe pipe, const Issued &head) {
   PipeClock &state = clock.pipes[at(pipe)];
   // The end of these transfers checks again.

@@ -1,4 +1,4 @@
-// // Launches that are assumed to run like an earlier one.
+// Launches that are assumed to run like an earlier one.
 #include "runtime/sim/time/engine_repeat.h"
 #include "runtime/sim/time/engine_dispatch.h"
 
