@@ -111,7 +111,7 @@ TEST(Tasks, AreRefusedWhereTheyCannotBe) {
       {"    y = send(submit(f(x[0, :]), over: host), over: chip, to: 0)", "lie over no `host`"},
       {"    y = send(submit(f(x[0, :]), over: chip, to: 1), over: chip, to: 0)", "no argument"},
       {"    y = send(submit(f(broadcast(x[0, :], over: chip)), over: chip), over: chip, to: 0)",
-       "a task runs on one chip"},
+       "a task runs on a single chip"},
       {"    y = send(submit(f(" + one + "), over: chip), over: chip, to: 0)", "in another task"},
       {"    var s = x[0, :]\n    for n in 0..N { s = submit(f(x[n, :]), over: chip) }\n    y = "
        "send(s, over: chip, to: 0)",

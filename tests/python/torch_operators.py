@@ -271,7 +271,7 @@ class Memory(unittest.TestCase):
             self.assertTrue(torch.signbit(y[0, 1]))
             torch.testing.assert_close(torch.ops.layers.twice(x.t()), (x + x).t(), equal_nan=True, rtol=0, atol=0)
         for wrong in (torch.ones(3, dtype=torch.int32), torch.ones(3, dtype=torch.complex64)):
-            with self.assertRaisesRegex(ptl.Error, "is no element type for `T: float`|has an element type .* that PTL does not have"):
+            with self.assertRaisesRegex(ptl.Error, "is not an element type for `T: float`|has an element type .* that PTL does not have"):
                 ops.twice(wrong)
         negated = torch._neg_view(torch.ones(3))
         torch.testing.assert_close(ops.twice(negated), torch.full((3,), -2.0))

@@ -218,10 +218,11 @@ void SectionWalk::moveInSection(const Expr &expr, const MovementRecord &movement
     isOver |= p_.tree_.text(name) == own;
   if (!isOver)
     return;
-  p_.sink_.report(DiagId::BadMovement, expr.span,
-                  {std::string(movement.name),
-                   (p_.section_->on ? "a section runs on a single " : "a task runs on a single ") +
-                       own + ", and can only send data to others through a pipe"});
+  std::string why = p_.section_->on ? "a section runs on a single " + own +
+                                          ", and can only send data to others through a pipe"
+                                    : "a task runs on a single " + own +
+                                          ", and its arguments and its result are moved outside";
+  p_.sink_.report(DiagId::BadMovement, expr.span, {std::string(movement.name), why});
   throw Refused();
 }
 
