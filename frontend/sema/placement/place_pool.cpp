@@ -152,7 +152,7 @@ ValueId PoolWalk::page(const IfExpr &expr, const PageForm &form) {
       ReportedValue rows = p_.reported(*form.rows, page.rows);
       p_.reports_.needsWhole(level, form.rows->span, "`find`",
                              "its rows are " + p_.reports_.describe(level, *rows.value) +
-                                 ", and every part makes the keys of them",
+                                 ", but every part computes keys from them",
                              rows);
       throw Refused();
     }
