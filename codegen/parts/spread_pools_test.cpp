@@ -222,7 +222,8 @@ TEST(SpreadPages, AreRefusedWhereEachPartKeepsItsOwn) {
   EXPECT_NE(errors("i32[N], memory: 1KiB, over: chip").find("cut over `chip`"), std::string::npos);
   EXPECT_NE(errors("i32[N], memory: 1KiB, over: host").find("lie over `chip`, not over `host`"),
             std::string::npos);
-  EXPECT_NE(errors("i32[N], disk: 1KiB, over: chip").find("the pool has no `memory`"), std::string::npos);
+  EXPECT_NE(errors("i32[N], disk: 1KiB, over: chip").find("the pool has no `memory`"),
+            std::string::npos);
   EXPECT_NE(errors("i32[N], memory: 1KiB, over: 2").find("the name of one level"),
             std::string::npos);
   EXPECT_NE(errors("i32[N], memory: 1KiB, over: planet").find("E0"), std::string::npos)
