@@ -68,7 +68,8 @@ bool isEven(const Balance &balance) {
 
 class Drainer {
 public:
-  Drainer(Pipes pipes, const Report &report) : pipes_(pipes), report_(report) {}
+  Drainer(Pipes pipes, const Machine &machine, const Report &report)
+      : pipes_(pipes), machine_(machine), report_(report) {}
 
   /// At the end of the block that is one point.
   void run(Block &point) {
@@ -142,7 +143,7 @@ private:
           pending = threadIf(b, branch, pending);
         else
           report_(DiagId::NotOnBlockLevel, op.getLoc(),
-                  {"a loop that leaves events set, but is no `for`,", "the chip"});
+                  {"a loop that leaves events set, but is no `for`,", machine_.name});
       }
     }
     return pending;
@@ -215,13 +216,14 @@ private:
   }
 
   Pipes pipes_;
+  const Machine &machine_;
   const Report &report_;
   std::set<int64_t> ids_;
 };
 
 } // namespace
 
-void drainEvents(func::FuncOp function, const Report &report) {
+void drainEvents(func::FuncOp function, const Machine &machine, const Report &report) {
   Block *point = &function.getBody().front();
   function.walk([&](scf::ForOp loop) {
     if (attrs::point.isOn(loop))
@@ -234,7 +236,7 @@ void drainEvents(func::FuncOp function, const Report &report) {
       pairs.insert(flag->pipes);
   });
   for (const Pipes &pipes : pairs)
-    Drainer(pipes, report).run(*point);
+    Drainer(pipes, machine, report).run(*point);
   function.walk([](Operation *op) {
     if (!isa<pto::SyncSetOp, pto::SyncWaitOp>(op)) // `.pto` spells computed ones out
       attrs::ids.remove(op);

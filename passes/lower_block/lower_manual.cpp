@@ -49,7 +49,7 @@ public:
     // Positions are computed for each access anew, and most are equal.
     eliminateCommonSubExpressions(rewriter, dominance, function_);
     if (!failed_)
-      drainEvents(function_, report_);
+      drainEvents(function_, options_.machine, report_);
     return !failed_;
   }
 

@@ -30,6 +30,6 @@ int64_t queueBytes(ir::ParallelOp grid, const Machine &machine);
 
 /// Adds waits for events that may still be set at the end of a point, or of the function. Where it
 /// is not certain that a wait follows a signal, signals are counted at run time.
-void drainEvents(mlir::func::FuncOp function, const Report &report);
+void drainEvents(mlir::func::FuncOp function, const Machine &machine, const Report &report);
 
 } // namespace ptl::block

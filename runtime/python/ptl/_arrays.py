@@ -77,7 +77,7 @@ def _of_numpy(runtime, elems, param, array):
         if array.dtype == np.dtype(f"u{elems.dtypes[param.elem].itemsize}"):
             code = param.elem
     if code < 0:
-        raise errors.ElemError(f"`{param.name.decode()}`: numpy's `{array.dtype}` is no element type of PTL")
+        raise errors.ElemError(f"`{param.name.decode()}`: numpy's `{array.dtype}` is not an element type of PTL")
     size = array.dtype.itemsize
     crooked = not array.flags.aligned or any(step % size for step in array.strides)
     dense = array.flags.c_contiguous or param.strides != _abi.STRIDES_DENSE

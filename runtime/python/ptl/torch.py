@@ -230,7 +230,7 @@ class Operator(_Entry):
 
     def _shape_of(self, param, tensor):
         if tensor.dtype not in self._dtypes:
-            raise errors.ElemError(f"`{param.name.decode()}`: `{tensor.dtype}` is no element type of PTL")
+            raise errors.ElemError(f"`{param.name.decode()}`: `{tensor.dtype}` is not an element type of PTL")
         is_dense = param.kind == _abi.ARRAY and param.strides == _abi.STRIDES_DENSE
         strides = torch.empty(tensor.shape, device="meta").stride() if is_dense else tensor.stride()
         return _arrays.view_of(self._library._runtime, self._dtypes.index(tensor.dtype), None, tensor.shape, strides)
