@@ -1,24 +1,11 @@
 // Programs with pools on parts: they compute what they would without, and compute only what no pool has.
-#include "codegen/parts/parts_test_util.h"
-
-#include <filesystem>
-#include <unistd.h>
+#include "codegen/parts/pools_test_util.h"
 
 namespace ptl::parts {
 namespace {
 
-class Pools : public testing::Test {
+class Pools : public ProgramsWithPools {
 protected:
-  Pools() : checked_(projectText("codegen/parts/testdata/pools.ptl")) {}
-
-  void SetUp() override {
-    ASSERT_TRUE(checked_.ok()) << checked_.errors();
-    std::string name = std::filesystem::temp_directory_path() / "ptl-pools-XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   /// Compares a run with the reference; the pages that it found and computed in `found_` and `computed_`.
   std::string run(const std::string &name, const std::vector<Value> &args, uint32_t chips,
                   bool onDisk = true, bool checks = false) {
@@ -55,8 +42,6 @@ protected:
     return Value::array(std::move(array));
   }
 
-  CheckedText checked_;
-  std::string folder_;
   uint64_t found_ = 0, computed_ = 0;
 };
 

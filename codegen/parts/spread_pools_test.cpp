@@ -1,11 +1,9 @@
 // Pools whose memory is that of all parts of a level: what they find follows from one list for all of them, on ranks as in one process, and
 // pages come and go by movements that have their time.
 #include "codegen/parts/mailboxes_test_util.h"
+#include "codegen/parts/pools_test_util.h"
 #include "codegen/parts/time_parts_test_util.h"
 #include "runtime/pool/pool_test_util.h"
-
-#include <filesystem>
-#include <unistd.h>
 
 namespace ptl::parts {
 namespace {
@@ -52,18 +50,8 @@ Counts countsOf(const Value &requests, size_t room) {
   return counts;
 }
 
-class SpreadPools : public testing::Test {
+class SpreadPools : public ProgramsWithPools {
 protected:
-  SpreadPools() : checked_(projectText("codegen/parts/testdata/pools.ptl")) {}
-
-  void SetUp() override {
-    ASSERT_TRUE(checked_.ok()) << checked_.errors();
-    std::string name = std::filesystem::temp_directory_path() / "ptl-pools-XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   /// A run in one process, or on ranks, compared with the reference; what it found is in `counts_`.
   std::string run(const std::string &name, const std::vector<Value> &args,
                   const MachineShape &shape, bool onRanks, bool checks = false) {
@@ -104,8 +92,6 @@ protected:
     return difference(result.outputs[0], expected.outputs[0]);
   }
 
-  CheckedText checked_;
-  std::string folder_;
   Counts counts_;
 };
 
