@@ -127,6 +127,9 @@ TEST_F(DiskCacheTest, processesAtOnceAndKilledWhileWriting) {
     writers.push_back(child);
   }
   DiskCache cache(folder, 400'000);
+  // On a loaded machine the writers may begin late, so the first value is waited for.
+  for (int pause = 0; pause < 60'000 && !cache.find("k0"); ++pause)
+    ::usleep(1000);
   size_t found = 0;
   for (size_t round = 0; round < 3000; ++round) {
     int key = static_cast<int>(round % 12);
