@@ -65,7 +65,7 @@ def returns(entry):
 def signature(entry, elems):
     """For `inspect`; None where a name of the source cannot be one of Python."""
     kinds = inspect.Parameter
-    fallback = defaults(entry)
+    fallback = entry._defaults
     rows = [
         (param.name.decode(), kinds.POSITIONAL_OR_KEYWORD, text_of(param), fallback.get(param.name.decode(), kinds.empty))
         for param in entry._params
@@ -87,7 +87,7 @@ def _about(param, elems):
 
 def documentation(entry, elems, comment):
     """What `help` shows."""
-    fallback = defaults(entry)
+    fallback = entry._defaults
     names = [param.name.decode() for param in entry._params]
     names = [f"{name}={fallback[name]}" if name in fallback else name for name in names]
     keywords = free_dims(entry) + [f"{param.name.decode()}=None" for param in entry._outputs]

@@ -44,7 +44,7 @@ def _annotation(param, entry, is_torch):
 
 
 def _function(entry, is_torch):
-    fallback = _signatures.defaults(entry)
+    fallback = entry._defaults
     parts = [
         f"{param.name.decode()}: {_annotation(param, entry, is_torch)}" + (" = ..." if param.name.decode() in fallback else "")
         for param in entry._params
