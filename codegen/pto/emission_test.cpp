@@ -275,13 +275,16 @@ TEST_F(Emission, NestedWhilesAreBlocksForOldVersions) {
 constexpr const char *gatherText = R"(
 !wide = !pto.tile_buf<vec, 5x16xf32, valid=5x8>
 !narrow = !pto.tile_buf<vec, 5x16xf32, valid=5x4>
+!places = !pto.tile_buf<vec, 5x16xi32, valid=5x4>
 module attributes {pto.target_arch = "a3", ptl.machine = "a3"} {
   func.func @even() attributes {pto.entry, pto.kernel_kind = #pto.kernel_kind<vector>, ptl.kernel = "even"} {
     %c0 = arith.constant 0 : i64
     %c512 = arith.constant 512 : i64
+    %c1024 = arith.constant 1024 : i64
     %a = pto.alloc_tile addr = %c0 : !wide
     %b = pto.alloc_tile addr = %c512 : !narrow
-    pto.tgather.mask ins(%a : !wide) outs(%b : !narrow) {maskPattern = #pto.mask_pattern<P0101>}
+    %i = pto.alloc_tile addr = %c1024 : !places
+    pto.tgather ins(%a, %i, %a : !wide, !places, !wide) outs(%b : !narrow)
     return
   }
 }

@@ -30,9 +30,7 @@ bool hidesWidth(Value tile, TileBufType type) {
     Instruction instruction(user);
     if (!instruction)
       return false;
-    bool gathers = instruction.id() == InstructionId::TGather;
-    return gathers || (instruction.id() == InstructionId::TGatherMask &&
-                       llvm::is_contained(instruction.outs(), tile));
+    return instruction.id() == InstructionId::TGather;
   });
 }
 

@@ -90,6 +90,18 @@ void forEach(KernelContext &c, Indices lengths, llvm::function_ref<void(Indices)
   body(at);
 }
 
+void branch(OpBuilder &b, Location loc, Value condition, llvm::function_ref<void()> then,
+            llvm::function_ref<void()> otherwise) {
+  OpBuilder::InsertionGuard guard(b);
+  auto branch = b.create<scf::IfOp>(loc, condition, /*withElseRegion=*/bool(otherwise));
+  b.setInsertionPointToStart(&branch.getThenRegion().front());
+  then();
+  if (!otherwise)
+    return;
+  b.setInsertionPointToStart(&branch.getElseRegion().front());
+  otherwise();
+}
+
 // ---- elements -----------------------------------------------------------------------------------
 
 Value readElement(KernelContext &c, const ShapedTile &shape, Indices at) {
@@ -169,11 +181,40 @@ bool takes(const Machine &machine, InstructionId id, llvm::ArrayRef<Type> types)
   return machine.supports(instructionInfo(id).mnemonic, views);
 }
 
-void takeEverySecond(KernelContext &c, Value from, Value to, bool fromSecond) {
+/// One instruction, for `rows` rows from this one on.
+static void takeRows(KernelContext &c, const EverySecond &take, Value row, int64_t capacity,
+                     Value rows) {
+  auto colsOf = [](Value buffer) { return cast<pto::TileBufType>(buffer.getType()).getCols(); };
+  auto rowsOf = [&](Value buffer, Value first, Value length) {
+    Value part = window(c, buffer, plus(c, first, row), constant(c, 0), capacity, colsOf(buffer),
+                        rows, length);
+    bool isWhole = part.getType() == buffer.getType() &&
+                   !cast<pto::TileBufType>(part.getType()).hasDynamicValid();
+    return isWhole ? buffer : part;
+  };
+  Value part = rowsOf(take.from, take.fromRow, take.span),
+        result = rowsOf(take.to, take.toRow, constant(c, colsOf(take.to)));
   // The patterns take the first or the second element of each pair.
-  auto pattern = fromSecond ? pto::MaskPattern::P1010 : pto::MaskPattern::P0101;
-  emit(c, c.loc, InstructionId::TGatherMask, {from}, {to},
+  auto pattern = take.fromSecond ? pto::MaskPattern::P1010 : pto::MaskPattern::P0101;
+  emit(c, c.loc, InstructionId::TGatherMask, {part}, {result},
        {c.b.getNamedAttr("maskPattern", pto::MaskPatternAttr::get(c.b.getContext(), pattern))});
+}
+
+// The instruction writes what it takes without gaps, whatever the rows of the result are. So it
+// handles several rows if each of them gets as many elements as the buffer has columns.
+void takeEverySecond(KernelContext &c, const EverySecond &take) {
+  int64_t cols = cast<pto::TileBufType>(take.to.getType()).getCols();
+  auto together = [&] { takeRows(c, take, constant(c, 0), take.capacity, take.rows); };
+  auto rowByRow = [&] {
+    forEach(c, {take.rows}, [&](Indices at) { takeRows(c, take, at[0], 1, constant(c, 1)); });
+  };
+  if (take.capacity == 1)
+    return together();
+  if (std::optional<int64_t> count = getConstantIntValue(take.count))
+    return *count == cols ? together() : rowByRow();
+  Value fills = c.b.createOrFold<arith::CmpIOp>(c.loc, arith::CmpIPredicate::eq, take.count,
+                                                constant(c, cols));
+  branch(c.b, c.loc, fills, together, rowByRow);
 }
 
 bool takesEverySecond(const KernelContext &c, const ShapedTile &to) {

@@ -17,6 +17,9 @@ Value asPosition(KernelContext &c, Value scalar);
 Value rowAt(KernelContext &c, const ShapedTile &shape, Indices at);
 /// Emits a loop for each axis; `body` emits the code for the positions.
 void forEach(KernelContext &c, Indices lengths, llvm::function_ref<void(Indices)> body);
+/// Emits a branch on a condition.
+void branch(mlir::OpBuilder &b, Location loc, Value condition, llvm::function_ref<void()> then,
+            llvm::function_ref<void()> otherwise = nullptr);
 /// Reads one element on the scalar unit.
 Value readElement(KernelContext &c, const ShapedTile &shape, Indices at);
 /// Writes one element on the scalar unit.
@@ -31,8 +34,14 @@ bool movesInRows(const KernelContext &c, const ShapedTile &shape, Value firstCol
 /// Moves a box of elements: row by row through windows where possible, otherwise one by one.
 void move(KernelContext &c, const ShapedTile &from, const ShapedTile &to, const Movement &movement,
           Location loc);
-/// Takes every second element of rows, from the first or the second one on, so that there are as many as in `to`; both have the same rows.
-void takeEverySecond(KernelContext &c, mlir::Value from, mlir::Value to, bool fromSecond);
+/// Rows of one buffer of which every second element goes to rows of another one.
+struct EverySecond {
+  Value from, fromRow, to, toRow; ///< buffers, and the first row in each
+  int64_t capacity;               ///< most rows
+  Value rows, span, count;        ///< rows, and elements of each in `from` and in `to`
+  bool fromSecond;                ///< the second element of each pair
+};
+void takeEverySecond(KernelContext &c, const EverySecond &take);
 /// Whether a machine has an instruction for that.
 bool takesEverySecond(const KernelContext &c, const ShapedTile &to);
 /// How many elements of a row reach from the first to the last one of every second one.

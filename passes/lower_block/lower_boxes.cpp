@@ -210,10 +210,8 @@ static void loadEverySecond(KernelContext &c, const GlobalBox &box, const Shaped
     Value part =
         window(c, between.buffer, constant(c, 0), constant(c, 0), rows, cols, numRows, span);
     emit(c, c.loc, InstructionId::TLoad, {view}, {part});
-    takeEverySecond(c, part,
-                    window(c, to.tile.buffer, rowAt(c, to, first), constant(c, 0), rows,
-                           type.getCols(), numRows, count),
-                    false);
+    takeEverySecond(c, {between.buffer, constant(c, 0), to.tile.buffer, rowAt(c, to, first), rows,
+                        numRows, span, count, /*fromSecond=*/false});
   };
   if (rank != 2)
     return forEach(c, outer, [&](Indices at) { take(at, constant(c, 1)); });
@@ -247,18 +245,6 @@ static void loadElements(KernelContext &c, const GlobalBox &box, const ShapedTil
     c.b.setInsertionPointAfter(branch);
     writeElement(c, to, at, branch.getResult(0));
   });
-}
-
-static void branch(OpBuilder &b, Location loc, Value condition, llvm::function_ref<void()> then,
-                   llvm::function_ref<void()> otherwise = nullptr) {
-  OpBuilder::InsertionGuard guard(b);
-  auto branch = b.create<scf::IfOp>(loc, condition, /*withElseRegion=*/bool(otherwise));
-  b.setInsertionPointToStart(&branch.getThenRegion().front());
-  then();
-  if (!otherwise)
-    return;
-  b.setInsertionPointToStart(&branch.getElseRegion().front());
-  otherwise();
 }
 
 /// Elements that lie side by side from `element` on, into a row of a tile.

@@ -193,10 +193,10 @@ static bool sliceByPattern(KernelContext &c, ir::SliceOp slice, const TileBox &b
     return false;
   c.loc = slice.getLoc();
   auto type = cast<pto::TileBufType>(from.tile.buffer.getType());
-  Value span = plus(c, spanOfEverySecond(c, to.lengths.back()), constant(c, *first));
-  Value part = window(c, from.tile.buffer, constant(c, 0), constant(c, 0), type.getRows(),
-                      type.getCols(), from.tile.extents.validRows, span);
-  takeEverySecond(c, part, to.tile.buffer, *first == 1);
+  Value count = to.lengths.back(), zero = constant(c, 0);
+  Value span = plus(c, spanOfEverySecond(c, count), constant(c, *first));
+  takeEverySecond(c, {from.tile.buffer, zero, to.tile.buffer, zero, type.getRows(),
+                      from.tile.extents.validRows, span, count, *first == 1});
   return true;
 }
 
@@ -403,7 +403,11 @@ static void lowerDeinterleave(KernelContext &c, Operation *op) {
       return;
     if (from->tile.form == Form::Whole && takesEverySecond(c, *to)) {
       c.loc = op->getLoc();
-      takeEverySecond(c, from->tile.buffer, to->tile.buffer, odd != 0);
+      Value zero = constant(c, 0);
+      int64_t rows = cast<pto::TileBufType>(from->tile.buffer.getType()).getRows();
+      takeEverySecond(c, {from->tile.buffer, zero, to->tile.buffer, zero, rows,
+                          from->tile.extents.validRows, from->lengths.back(), to->lengths.back(),
+                          odd != 0});
       continue;
     }
     Movement movement;

@@ -58,18 +58,23 @@ bool gatherByPosition(Execution &x) {
 /// of `MaskPattern`.
 constexpr uint8_t kPatterns[] = {0b0101, 0b1010, 0b0001, 0b0010, 0b0100, 0b1000, 0b1111};
 
+/// Chips write the elements of all rows without gaps, and want a tile of which all columns are
+/// valid: `TGATHER_IMPL` of the PTO-ISA library, with `vreducev2` on A2 and A3 and `vsqz` on A5.
 bool gatherByPattern(Execution &x) {
   const Plane &from = x.in(0), &to = x.out();
+  if (to.cols != to.tile->cols)
+    return x.fail("has a result with " + std::to_string(to.cols) + " valid columns of " +
+                  std::to_string(to.tile->cols) + ", which have to be all");
   uint8_t pattern = kPatterns[x.modifiers().maskPattern];
-  for (int64_t row = 0; row < from.rows; ++row) {
-    int64_t next = 0;
+  int64_t next = 0;
+  for (int64_t row = 0; row < from.rows; ++row)
     for (int64_t col = 0; col < from.cols; ++col)
       if (pattern >> (col % 4) & 1) {
-        if (next >= to.tile->cols || row >= to.tile->rows)
+        if (next >= to.tile->cols * to.tile->rows)
           return x.fail("takes more elements than there is room for");
-        copyOne(from.at(row, col), to.at(row, next++), to.elem);
+        copyOne(from.at(row, col), to.at(next / to.cols, next % to.cols), to.elem);
+        ++next;
       }
-  }
   return true;
 }
 

@@ -98,10 +98,16 @@ private:
   }
 
   void takeAttribute(const CallArgument &arg) {
-    for (const InstructionAttribute &info : instructionAttributes())
-      if (info.name == arg.name && info.isTakenBy(info_.id))
+    std::string known;
+    for (const InstructionAttribute &info : instructionAttributes()) {
+      if (!info.isTakenBy(info_.id))
+        continue;
+      if (info.name == arg.name)
         return takeValue(info, arg);
-    ctx_.sink.report(DiagId::UnknownArgument, arg.span, {name_, std::string(arg.name)});
+      known += " `" + std::string(info.name) + "`";
+    }
+    ctx_.sink.report(DiagId::UnknownArgument, arg.span, {name_, std::string(arg.name)})
+        .help(known.empty() ? "it has no named arguments" : "its named arguments are:" + known);
     failed_ = true;
   }
 
@@ -314,7 +320,8 @@ private:
     std::map<char, Bound> bound;
     eachOperand([&](Expr &operand, const OperandShape &shape, size_t) {
       // Scalars and operands without a shape rule take part in no comparison.
-      if (failed_ || shape.isScalar || shape.rows == '*' || operand.type->isScalar())
+      bool isFree = shape.rows == '*' && shape.cols == '*';
+      if (failed_ || shape.isScalar || isFree || operand.type->isScalar())
         return;
       auto matrix = matrixOf(ctx_, &operand);
       if (!matrix) {
@@ -328,8 +335,10 @@ private:
 
   void checkExtent(std::map<char, Bound> &bound, char letter, const Extent &extent,
                    const Expr &operand, std::string_view axis) {
-    if (failed_)
+    if (failed_ || letter == '*')
       return;
+    if (letter == '=')
+      return checkWhole(extent, operand, axis);
     Extent one = makeExtent(ctx_, ctx_.dims.constant(1));
     // A letter stands for one extent of all operands; `1` is always one.
     auto [found, isNew] = bound.try_emplace(letter, Bound{letter == '1' ? one : extent, &operand});
@@ -350,6 +359,19 @@ private:
     bool isPart = isTile(operand.type) || isTile(found->second.operand->type);
     if (isPart && (!isStaticDim(ctx_, extent.length) || !isStaticDim(ctx_, wanted.length)))
       report.help("select the valid part of a tile: `t[0:n, :]`, `t[:, 0:n]`");
+  }
+
+  /// All that the tile has along an axis is valid.
+  void checkWhole(const Extent &extent, const Expr &operand, std::string_view axis) {
+    Extent held = makeExtent(ctx_, extent.capacity);
+    if (extentsEqual(ctx_, extent, held) == Proof::True)
+      return;
+    failed_ = true;
+    ctx_.sink
+        .report(DiagId::OperandShape, operand.span,
+                {name_, toString(ctx_, operand.type), toString(ctx_.dims, held), std::string(axis)})
+        .help("all " + std::string(axis) + " of the tile must be valid, because `" + name_ +
+              "` writes its rows without gaps");
   }
 
   void checkMachines() {

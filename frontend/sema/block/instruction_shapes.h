@@ -11,7 +11,8 @@ namespace ptl {
 struct OperandShape {
   /// the memory in which it must lie; `Inferred`: determined by the pipe or the moves
   Place place = Place::Inferred;
-  char rows = '*', cols = '*'; ///< a letter names an extent, `1` is that extent, `*` is anything
+  /// A letter names an extent, `1` is that extent, `=` all rows or columns of the tile, `*` anything.
+  char rows = '*', cols = '*';
   bool isScalar = false;
   bool counts = true; ///< its element type is one of those that machines list
 };

@@ -27,7 +27,7 @@ def PipeOfFill : Pipe<"S", "OfFill">;
 
 /// `letter` is its kind in the tables: `t` tile, `x` scratch tile, `s` scalar of the element type,
 /// `i` position or count, `v` view of global memory. `extents` are two letters, rows and columns:
-/// equal letters are equal extents, `1` is the extent 1; `*` is not checked, `.` is a scalar.
+/// equal letters are equal extents, `1` is the extent 1, `=` all that the tile has; `*` is not checked, `.` is a scalar.
 /// `place` is the memory in which a tile must lie: by default `vec` or, if the pipe follows from
 /// the places, any for which the machine has a move. `counts`: its element type is one of those
 /// that machine files list.

@@ -50,7 +50,7 @@ def TGather : Instruction<"tgather", "elements of a row by position", Semantics<
 def TGatherMask : Instruction<"tgather.mask", "elements of a row by a repeating pattern", Semantics<"Gather">> {
   let library = "TGATHER";
   let ins = [AnyTile];
-  let outs = [AnyTile];
+  let outs = [Tile<"*=">]; // written without gaps between rows
   let writesPart = 1;
   let attributes = [MaskPattern];
   let attributesInside = 1;

@@ -432,6 +432,22 @@ TEST(SimMove, InsertConcatAndPatterns) {
          {arrayOf(a), arrayOf(evens)});
   for (size_t i = 0; i < 128; ++i)
     EXPECT_EQ(evens[i], a[i / 16 * 32 + i % 16 * 2]);
+  // What the rows give lies without gaps, whatever the width of the result.
+  Spec flat{1, 128};
+  runAll(loadText(vectorKernel({tile}, {flat},
+                               "pto.tgather.mask ins(%t0 {maskPattern = "
+                               "#pto.mask_pattern<P0101>} : " +
+                                   tile.type() + ") outs(%o0 : " + flat.type() + ")\n")),
+         {arrayOf(a), arrayOf(c)});
+  EXPECT_TRUE(std::equal(evens.begin(), evens.end(), c.begin()));
+  Spec wide{8, 24, "f32", {}, 8, 16};
+  std::string text = vectorKernel({tile}, {wide},
+                                  "pto.tgather.mask ins(%t0 {maskPattern = "
+                                  "#pto.mask_pattern<P0101>} : " +
+                                      tile.type() + ") outs(%o0 : " + wide.type() + ")\n");
+  std::vector<GlobalArray> arrays = {arrayOf(a), arrayOf(evens)};
+  std::string error = runKernel(loadText(text), chipNamed("a3"), arrays, {}, 1).error;
+  EXPECT_NE(error.find("16 valid columns of 24"), std::string::npos) << error;
   runAll(loadText(vectorKernel({half, half}, {tile},
                                "pto.tconcat ins(%t0, %t1 : " + half.type() + ", " + half.type() +
                                    ") outs(%o0 : " + tile.type() + ")\n")),
