@@ -171,10 +171,12 @@ private:
   }
 
   // A finished accumulator is stored by the fix pipe, which can apply some operations on the way.
-  // It stores boxes; the vector cores store rows at listed positions.
+  // It stores matrices of contiguous rows; the vector cores store rows at listed positions and all
+  // other boxes.
   void takeEpilogue(StoreOp store) {
     Value stored = store.getValue();
-    if (!isTile(stored.getType()) || store.getIndex())
+    if (!isTile(stored.getType()) || store.getIndex() ||
+        !isMatrixBox(operandsOf(store), stored.getType()) || !fillsBox(store))
       return;
     FixedOnTheWay way =
         result_.isAccumulator(stored) ? FixedOnTheWay{stored, {}} : throughFixPipe(stored);

@@ -33,7 +33,6 @@ BoxOperands operandsOf(Operation *op) {
 }
 
 static void sliceTile(KernelContext &c, mlir::Operation *op, const Tile &source);
-static bool fillsBox(KernelContext &c, ir::StoreOp store);
 static void storeScalar(KernelContext &c, ir::StoreOp store, const BoxOperands &in);
 
 llvm::SmallVector<Value> stridesOf(KernelContext &c, Value array) {
@@ -99,6 +98,19 @@ bool isMatrixBox(const BoxOperands &in, Type boxType) {
     ++first;
   size_t last = in.offsets.size() - 1;
   return kept.size() - first <= 2 && (kept.empty() || kept.back() == last);
+}
+
+bool fillsBox(ir::StoreOp store) {
+  llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(store.getValue().getType());
+  size_t next = 0;
+  for (auto [axis, length] : llvm::enumerate(store.getLengths())) {
+    if (llvm::is_contained(store.getDropped(), static_cast<int64_t>(axis)))
+      continue;
+    // Repeated elements are not in the tile.
+    if (extents[next++].isOne() && !matchPattern(length, m_One()))
+      return false;
+  }
+  return true;
 }
 
 /// The axes of a box that form its matrix: the kept ones, without leading axes of extent 1, which
@@ -413,7 +425,7 @@ void lowerStore(KernelContext &c, ir::StoreOp store) {
                   return matchPattern(length, m_One());
                 });
   bool matrix = !isScalar(c, value) && !store.getIndex() &&
-                isMatrix(c, in, storeBoxType(c, store)) && fillsBox(c, store);
+                isMatrix(c, in, storeBoxType(c, store)) && fillsBox(store);
   const Tile *tile = tileOf(c, value);
   if (tile && tile->form == Tile::Form::Acc && !matrix)
     return fail(c, store, "a store of an accumulator to a box that is no matrix");
@@ -442,20 +454,6 @@ void lowerStore(KernelContext &c, ir::StoreOp store) {
     Value view = partition(c, *box, source.extents, element, loc, false, column);
     emit(c, loc, InstructionId::TStore, {source.buffer}, {view}, attributes);
   });
-}
-
-/// Whether a value has the extents of the box to which it is stored; otherwise it is repeated.
-static bool fillsBox(KernelContext &c, ir::StoreOp store) {
-  llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(store.getValue().getType());
-  size_t next = 0;
-  for (auto [axis, length] : llvm::enumerate(store.getLengths())) {
-    if (llvm::is_contained(store.getDropped(), static_cast<int64_t>(axis)))
-      continue;
-    // Repeated elements are not in the tile.
-    if (extents[next++].isOne() && !matchPattern(length, m_One()))
-      return false;
-  }
-  return true;
 }
 
 /// Stores one element with the scalar unit.
