@@ -83,6 +83,11 @@ void bindLoopVar(BuildContext &c, const LoopHead &head, const LoopBounds &bounds
     mlir::Value rest = c.b.createOrFold<arith::SubIOp>(loc, bounds.upper, position);
     bindSymbol(c, *symbol, c.b.createOrFold<arith::MinSIOp>(loc, rest, bounds.tileSize));
   }
+  // Where a `fn` names the length, its type does not say that the tile bounds it.
+  std::optional<SymbolId> named = rootDim(c, info.length).symbol();
+  std::optional<int64_t> most = constantDim(c, info.capacity);
+  if (named && most)
+    c.capacities[*named] = *most;
   range.length = emitDim(c, info.length);
   c.frame->locals[head.var->index] = range;
 }

@@ -65,6 +65,61 @@ static std::string formulaOf(Value scalar, unsigned depth) {
 
 std::string formulaOf(Value scalar) { return formulaOf(scalar, 0); }
 
+/// The divisor `b` of `a - a / b * b`, which is how a remainder of floor division is written; null
+/// for another scalar.
+static Value divisorOf(arith::SubIOp rest) {
+  auto product = rest.getRhs().getDefiningOp<arith::MulIOp>();
+  auto quotient = product ? product.getLhs().getDefiningOp<arith::FloorDivSIOp>() : nullptr;
+  bool isRemainder =
+      quotient && quotient.getLhs() == rest.getLhs() && quotient.getRhs() == product.getRhs();
+  return isRemainder ? product.getRhs() : Value();
+}
+
+/// Whether a scalar is a length or a positive constant.
+static bool isLength(Value scalar) {
+  APInt constant;
+  if (matchPattern(scalar, m_ConstantInt(&constant)))
+    return constant.isStrictlyPositive();
+  auto argument = dyn_cast<BlockArgument>(scalar);
+  auto function =
+      argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+  return scalar.getDefiningOp<DimOp>() ||
+         (function && attrs::dim.of(function, argument.getArgNumber()));
+}
+
+static Limits limitsOf(Value scalar, unsigned depth) {
+  constexpr unsigned deepest = 4; // each level may write its operands out twice
+  if (std::string formula = formulaOf(scalar); !formula.empty())
+    return {formula, formula};
+  Operation *op = scalar.getDefiningOp();
+  if (!op || depth == deepest)
+    return {};
+  if (isa<arith::IndexCastOp, arith::ExtSIOp>(op))
+    return limitsOf(op->getOperand(0), depth + 1);
+  if (auto rest = dyn_cast<arith::SubIOp>(op))
+    if (Value divisor = divisorOf(rest); divisor && isLength(divisor))
+      if (std::string length = formulaOf(divisor); !length.empty())
+        return {"0", "(" + length + ") - (1)"};
+  if (!isa<arith::MinSIOp, arith::MaxSIOp, arith::AddIOp>(op))
+    return {};
+  Limits a = limitsOf(op->getOperand(0), depth + 1), b = limitsOf(op->getOperand(1), depth + 1);
+  auto both = [](const std::string &before, const std::string &x, const char *between,
+                 const std::string &y) {
+    return x.empty() || y.empty() ? "" : before + "(" + x + between + y + ")";
+  };
+  // The smaller of two is at most each of them, so one known limit is enough.
+  auto any = [&](const char *name, const std::string &x, const std::string &y) {
+    return x.empty() || y.empty() ? x + y : both(name, x, ", ", y);
+  };
+  if (isa<arith::MinSIOp>(op))
+    return {both("min", a.least, ", ", b.least), any("min", a.most, b.most)};
+  if (isa<arith::MaxSIOp>(op))
+    return {any("max", a.least, b.least), both("max", a.most, ", ", b.most)};
+  return {both("", a.least, ") + (", b.least), both("", a.most, ") + (", b.most)};
+}
+
+Limits limitsOf(Value scalar) { return limitsOf(scalar, 0); }
+
 static const char *signOf(arith::CmpIPredicate predicate) {
   switch (predicate) {
   case arith::CmpIPredicate::eq:

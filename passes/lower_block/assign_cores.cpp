@@ -388,9 +388,23 @@ bool isGlobal(Value array) {
          !array.getParentBlock()->getParentOp()->getParentOfType<ParallelOp>();
 }
 
+/// Whether an operation takes so many of the columns of a box that loading it is faster than
+/// reading element after element.
+static bool takesMostColumns(TakeOp take) {
+  constexpr int64_t fewest = 4; // one of so many
+  llvm::ArrayRef<Extent> box = extentsOf(take.getSource().getType());
+  auto most = [](const Extent &extent) {
+    return extent.isConstant() ? extent.length : extent.capacity;
+  };
+  int64_t columns = most(box.back()), taken = most(extentsOf(take.getType()).back());
+  return take.getAxis() + 1 == static_cast<int64_t>(box.size()) && columns != Extent::kUnknown &&
+         taken != Extent::kUnknown && columns <= fewest * taken;
+}
+
 bool isTakenFrom(Value box, const CoreAssignment &cores) {
   auto takes = [&](Operation *user) {
-    return isa<DimOp>(user) || (isa<TakeOp>(user) && user->getOperand(0) == box);
+    auto take = dyn_cast<TakeOp>(user);
+    return isa<DimOp>(user) || (take && take->getOperand(0) == box && !takesMostColumns(take));
   };
   BoxOperands in = operandsOf(box.getDefiningOp());
   return in.steps.empty() && !in.outside && !box.use_empty() && !cores.written.contains(in.array) &&

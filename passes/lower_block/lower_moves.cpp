@@ -200,6 +200,42 @@ static bool sliceByPattern(KernelContext &c, ir::SliceOp slice, const TileBox &b
   return true;
 }
 
+/// Whether a box of a tile has all its rows, as they are, and some of its columns.
+static bool hasAllRows(const TileBox &box, Type whole, Type part) {
+  llvm::ArrayRef<ir::Extent> from = ir::extentsOf(whole), to = ir::extentsOf(part);
+  if (from.size() != to.size() || llvm::is_contained(box.dropped, true))
+    return false;
+  for (size_t axis = 0; axis + 1 < from.size(); ++axis)
+    if (from[axis] != to[axis] || !matchPattern(box.offsets[axis], m_Zero()) ||
+        !isUnit(box.steps[axis]))
+      return false;
+  return true;
+}
+
+/// Columns that no window can have: they do not begin at a block, or have others between them.
+static bool sliceByPositions(KernelContext &c, ir::SliceOp slice, const TileBox &box,
+                             const ShapedTile &from, const ShapedTile &to) {
+  Value step = box.steps.back();
+  std::optional<int64_t> stride = isUnit(step) ? 1 : getConstantIntValue(step);
+  if (!hasAllRows(box, slice.getSource().getType(), slice.getResult().getType()) || !stride)
+    return false;
+  ColumnMove move{box.offsets.back(), constant(c, 0), to.lengths.back(), *stride};
+  if (slice.getOutside()) {
+    if (*stride != 1)
+      return false;
+    c.loc = slice.getLoc();
+    Value zero = constant(c, 0), offset = move.from;
+    auto minus = [&](Value a, Value b) { return c.b.createOrFold<arith::SubIOp>(c.loc, a, b); };
+    auto atLeastZero = [&](Value a) { return c.b.createOrFold<arith::MaxSIOp>(c.loc, a, zero); };
+    move.from = atLeastZero(offset);
+    // A result without columns has no head that could be put aside.
+    move.to = minimum(c, atLeastZero(minus(zero, offset)), to.lengths.back());
+    move.length = atLeastZero(
+        minimum(c, minus(to.lengths.back(), move.to), minus(from.lengths.back(), move.from)));
+  }
+  return gatherColumns(c, from, to, move, slice.getLoc());
+}
+
 /// A part of a tile, with a scalar beyond its edges where the operation has one.
 void sliceByMoves(KernelContext &c, Operation *op, const Tile &source) {
   auto slice = cast<ir::SliceOp>(op);
@@ -258,7 +294,8 @@ void sliceByMoves(KernelContext &c, Operation *op, const Tile &source) {
       return inside ? inside : c.b.create<arith::ConstantIntOp>(c.loc, 1, 1).getResult();
     };
   }
-  if (!sliceByPattern(c, slice, box, from, *to))
+  if (!sliceByPattern(c, slice, box, from, *to) &&
+      (movement.inRows || !sliceByPositions(c, slice, box, from, *to)))
     move(c, from, *to, movement, op->getLoc());
 }
 
@@ -324,6 +361,12 @@ static void lowerInsert(KernelContext &c, Operation *op) {
   movement.inRows = rows && !box.dropped[last] && isUnit(box.steps[last]) &&
                     !(indexAxis && static_cast<size_t>(*indexAxis) == last) &&
                     movesInRows(c, to, box.offsets[last], *from);
+  std::optional<int64_t> step = isUnit(box.steps[last]) ? 1 : std::optional<int64_t>();
+  if (rows && !movement.inRows && !index && step &&
+      hasAllRows(box, op->getResult(0).getType(), insert.getValue().getType()) &&
+      gatherColumns(c, *from, to, {constant(c, 0), box.offsets[last], movement.lengths.back()},
+                    loc))
+    return;
   move(c, *from, to, movement, loc);
 }
 
@@ -369,7 +412,9 @@ static void lowerConcat(KernelContext &c, Operation *op) {
     bool lastAxis = axis + 1 == to->lengths.size();
     movement.inRows = part.tile.form == Form::Whole &&
                       movesInRows(c, *to, lastAxis ? start : constant(c, 0), part);
-    move(c, part, *to, movement, op->getLoc());
+    if (movement.inRows || !lastAxis ||
+        !gatherColumns(c, part, *to, {constant(c, 0), start, part.lengths[axis]}, op->getLoc()))
+      move(c, part, *to, movement, op->getLoc());
     start = plus(c, start, part.lengths[axis]);
   }
 }
@@ -430,6 +475,8 @@ void lowerReshape(KernelContext &c, Operation *op) {
   if (!to)
     return;
   from->tile = materialise(c, from->tile, op->getLoc());
+  if (gatherReshaped(c, *from, *to, op->getLoc()))
+    return;
   Movement movement;
   movement.lengths = IndexVector(to->lengths);
   movement.ends = [&](Indices at) {
@@ -470,6 +517,8 @@ void lowerPermutation(KernelContext &c, Operation *op) {
   // A last axis that stays is moved in rows; otherwise each element goes by itself.
   movement.inRows = axes.back() + 1 == static_cast<int64_t>(axes.size()) &&
                     from->tile.form == Form::Whole && to->tile.form == Form::Whole;
+  if (!movement.inRows && gatherPermuted(c, *from, *to, axes, op->getLoc()))
+    return;
   move(c, *from, *to, movement, op->getLoc());
 }
 

@@ -11,12 +11,292 @@
 #include "passes/lower_block/tiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
 namespace ptl::block {
 
 using Form = Tile::Form;
+
+// ---- by the instruction that gathers ------------------------------------------------------------
+
+namespace {
+/// Builds tiles of positions, which count elements of the source in row-major order, padding included.
+class Positions {
+public:
+  Positions(KernelContext &c, const Tile &to, Value validCols, Location loc)
+      : c_(c), loc_(loc), type_(c.b.getI32Type()), rows_(to.extents.rows),
+        validRows_(to.extents.validRows), cols_(to.extents.cols), validCols_(validCols) {}
+
+  /// `0, 1, ...` in one row.
+  Tile count(int64_t length, Value valid) {
+    Tile row;
+    row.element = type_;
+    row.extents = {1, length, constant(c_, 1), valid};
+    row.buffer = allocateLike(c_, row, loc_);
+    emit(c_, loc_, InstructionId::TCi, {number(0)}, {row.buffer},
+         {c_.b.getNamedAttr("descending", c_.b.getBoolAttr(false))});
+    return row;
+  }
+  Tile columns() { return count(cols_, validCols_); }
+
+  Tile rows() { return count(rows_, validRows_); }
+
+  Tile times(const Tile &tile, int64_t factor) {
+    return factor == 1 ? tile : with(InstructionId::TMuls, tile, number(factor));
+  }
+  Tile times(const Tile &tile, Value factor) {
+    return with(InstructionId::TMuls, tile, asNumber(factor));
+  }
+  Tile plus(const Tile &tile, Value length) {
+    return with(InstructionId::TAdds, tile, asNumber(length));
+  }
+  Tile sum(const Tile &a, const Tile &b) { return with(InstructionId::TAdd, a, b.buffer); }
+
+  /// Quotients by a length. In `f32`, which is exact here: with half of one added a number below
+  /// 2^21 stays farther from the next quotient than two roundings carry it, and no memory of a
+  /// core holds so many elements.
+  Tile quotients(const Tile &numbers, Value length) {
+    Type f32 = c_.b.getF32Type();
+    Tile floats = converted(numbers, f32, pto::RoundMode::RINT);
+    floats = with(InstructionId::TAdds, floats, constantOf(c_, f32, 0.5));
+    Value divisor = c_.b.createOrFold<arith::SIToFPOp>(loc_, f32, asNumber(length));
+    Value inverse = c_.b.createOrFold<arith::DivFOp>(loc_, constantOf(c_, f32, 1), divisor);
+    return converted(with(InstructionId::TMuls, floats, inverse), type_, pto::RoundMode::FLOOR);
+  }
+
+  /// Machines lack the maximum of a tile of integers and a scalar.
+  Tile notNegative(const Tile &tile) {
+    Tile zeros = like(tile), result = like(tile);
+    fillWith(c_, zeros, number(0), loc_);
+    emit(c_, loc_, InstructionId::TMax, {tile.buffer, zeros.buffer}, {result.buffer});
+    return result;
+  }
+
+  /// A row for each row of the result.
+  Tile repeated(const Tile &row) {
+    Tile all = row;
+    all.extents = {rows_, row.extents.cols, validRows_, row.extents.validCols};
+    if (rows_ == 1)
+      return row;
+    all.buffer = allocateLike(c_, all, loc_);
+    emit(c_, loc_, InstructionId::TColExpand, {row.buffer}, {all.buffer});
+    return all;
+  }
+
+  /// Columns of rows as positions in the whole tile.
+  Tile inRows(const Tile &columns, const Tile &from) {
+    if (rows_ == 1)
+      return columns;
+    return sumOfEach(times(rows(), pitchOf(from)), columns);
+  }
+
+  /// The sum of a number of each row and one of each element.
+  Tile sumOfEach(Tile ofRows, const Tile &elements) {
+    ofRows.form = Form::Column;
+    std::swap(ofRows.extents.rows, ofRows.extents.cols);
+    std::swap(ofRows.extents.validRows, ofRows.extents.validCols);
+    Tile result = like(elements);
+    emit(c_, loc_, InstructionId::TRowExpandAdd, {elements.buffer, columnView(c_, ofRows)},
+         {result.buffer});
+    return result;
+  }
+
+  /// Rows of columns as positions in the whole tile.
+  Tile inColumns(const Tile &rows, const Tile &from) {
+    Tile scaled = times(rows, pitchOf(from)), result = like(rows);
+    emit(c_, loc_, InstructionId::TColExpandAdd, {scaled.buffer, columns().buffer},
+         {result.buffer});
+    return result;
+  }
+
+  void gather(const Tile &from, const Tile &positions, const Tile &to, Value into) {
+    auto elements = [&](const Tile &tile, Value buffer) {
+      Tile viewed = tile;
+      viewed.buffer = buffer;
+      bool direct = takes(c_, InstructionId::TGather, {tile.element, type_});
+      return direct ? buffer : sameWidth(c_, viewed, c_.b.getI16Type());
+    };
+    emit(c_, loc_, InstructionId::TGather,
+         {elements(from, from.buffer), positions.buffer, allocateLike(c_, positions, loc_)},
+         {elements(to, into)});
+  }
+
+  static int64_t pitchOf(const Tile &tile) {
+    return cast<pto::TileBufType>(tile.buffer.getType()).getCols();
+  }
+
+private:
+  Value asNumber(Value length) {
+    return c_.b.createOrFold<arith::IndexCastOp>(loc_, type_, length);
+  }
+  Tile converted(const Tile &tile, Type element, pto::RoundMode mode) {
+    Tile result = tile;
+    result.element = element;
+    result.buffer = allocateLike(c_, result, loc_);
+    emit(c_, loc_, InstructionId::TCvt, {tile.buffer}, {result.buffer},
+         {c_.b.getNamedAttr("rmode", pto::RoundModeAttr::get(c_.b.getContext(), mode))});
+    return result;
+  }
+  Value number(int64_t value) { return constantOf(c_, type_, static_cast<double>(value)); }
+  Tile like(const Tile &tile) {
+    Tile result = tile;
+    result.buffer = allocateLike(c_, tile, loc_);
+    return result;
+  }
+  Tile with(InstructionId id, const Tile &tile, Value scalar) {
+    Tile result = like(tile);
+    emit(c_, loc_, id, {tile.buffer, scalar}, {result.buffer});
+    return result;
+  }
+
+  KernelContext &c_;
+  Location loc_;
+  Type type_;
+  int64_t rows_;
+  Value validRows_;
+  int64_t cols_;
+  Value validCols_;
+};
+} // namespace
+
+/// Whether tiles of this element type can be gathered by positions, directly or as words of the same width.
+static bool canGather(KernelContext &c, Type element) {
+  Type i32 = c.b.getI32Type();
+  bool arithmetic =
+      llvm::all_of(llvm::ArrayRef{InstructionId::TMuls, InstructionId::TAdds, InstructionId::TMax,
+                                  InstructionId::TRowExpandAdd, InstructionId::TColExpandAdd},
+                   [&](InstructionId id) { return takes(c, id, {i32}); });
+  Type word = element.getIntOrFloatBitWidth() == 16 ? c.b.getI16Type() : element;
+  return arithmetic && (takes(c, InstructionId::TGather, {element, i32}) ||
+                        takes(c, InstructionId::TGather, {word, i32}));
+}
+
+static bool areWhole(llvm::ArrayRef<const ShapedTile *> tiles) {
+  return llvm::all_of(tiles, [](const ShapedTile *tile) {
+    return tile->tile.form == Form::Whole && !tile->lengths.empty();
+  });
+}
+
+bool gatherColumns(KernelContext &c, const ShapedTile &from, const ShapedTile &to,
+                   const ColumnMove &move, Location loc) {
+  const Tile &target = to.tile;
+  if (!areWhole({&from, &to}) || !canGather(c, target.element) ||
+      from.tile.extents.rows != target.extents.rows)
+    return false;
+  c.loc = loc;
+  Value end = plus(c, move.to, move.length);
+  auto head = [&](Value buffer) {
+    auto type = cast<pto::TileBufType>(buffer.getType());
+    return window(c, buffer, constant(c, 0), constant(c, 0), type.getRows(), type.getCols(),
+                  target.extents.validRows, move.to);
+  };
+  // The instruction fills rows from their begin, so what stands there is put aside.
+  bool hasHead = !matchPattern(move.to, m_Zero());
+  Tile aside = target;
+  if (hasHead) {
+    aside.buffer = allocateLike(c, aside, loc);
+    emit(c, loc, InstructionId::TMov, {head(target.buffer)}, {head(aside.buffer)});
+  }
+  Positions positions(c, target, end, loc);
+  Value first =
+      c.b.createOrFold<arith::SubIOp>(loc, move.from, times(c, move.to, constant(c, move.step)));
+  Tile columns = positions.times(positions.columns(), move.step);
+  if (!matchPattern(first, m_Zero()))
+    columns = positions.plus(columns, first);
+  if (hasHead)
+    columns = positions.notNegative(columns);
+  auto type = cast<pto::TileBufType>(target.buffer.getType());
+  Value into = window(c, target.buffer, constant(c, 0), constant(c, 0), type.getRows(),
+                      type.getCols(), target.extents.validRows, end);
+  Tile part = target;
+  part.extents.validCols = end;
+  positions.gather(from.tile, positions.inRows(positions.repeated(columns), from.tile), part, into);
+  if (hasHead)
+    emit(c, loc, InstructionId::TMov, {head(aside.buffer)}, {head(target.buffer)});
+  return true;
+}
+
+bool gatherEach(KernelContext &c, const ShapedTile &from, const ShapedTile &index,
+                const ShapedTile &to, bool alongRows, Location loc) {
+  // Along rows, the tile is one matrix whose rows are counted.
+  bool fits = alongRows ? to.lengths.size() == 2 && from.lengths.size() == 2
+                        : from.tile.extents.rows == to.tile.extents.rows;
+  if (!fits || !areWhole({&from, &index, &to}) || !index.tile.element.isInteger(32) ||
+      !canGather(c, to.tile.element))
+    return false;
+  Positions positions(c, to.tile, to.tile.extents.validCols, loc);
+  Tile at = alongRows ? positions.inColumns(index.tile, from.tile)
+                      : positions.inRows(index.tile, from.tile);
+  positions.gather(from.tile, at, to.tile, to.tile.buffer);
+  return true;
+}
+
+bool gatherListed(KernelContext &c, const ShapedTile &from, const ShapedTile &index,
+                  const ShapedTile &to, Location loc) {
+  if (!areWhole({&from, &index, &to}) || index.tile.extents.rows != 1 ||
+      from.tile.extents.rows != to.tile.extents.rows || !index.tile.element.isInteger(32) ||
+      !canGather(c, to.tile.element))
+    return false;
+  Positions positions(c, to.tile, to.tile.extents.validCols, loc);
+  Tile at = positions.inRows(positions.repeated(index.tile), from.tile);
+  positions.gather(from.tile, at, to.tile, to.tile.buffer);
+  return true;
+}
+
+/// The same for shapes, whose elements are counted through all axes.
+static bool canGatherShapes(KernelContext &c, const ShapedTile &from, const ShapedTile &to) {
+  Type i32 = c.b.getI32Type(), f32 = c.b.getF32Type();
+  return areWhole({&from, &to}) && canGather(c, to.tile.element) &&
+         takes(c, InstructionId::TCvt, {i32, f32}) && takes(c, InstructionId::TCvt, {f32, i32});
+}
+
+bool gatherPermuted(KernelContext &c, const ShapedTile &from, const ShapedTile &to,
+                    llvm::ArrayRef<int64_t> axes, Location loc) {
+  size_t rank = axes.size();
+  if (rank < 2 || !canGatherShapes(c, from, to))
+    return false;
+  c.loc = loc;
+  // Elements from one position along an axis of the source to the next one.
+  IndexVector strides(rank, constant(c, 1));
+  strides[rank - 2] = constant(c, Positions::pitchOf(from.tile));
+  for (size_t axis = rank - 2; axis-- > 0;)
+    strides[axis] = times(c, strides[axis + 1], from.lengths[axis + 1]);
+  auto stride = [&](size_t axis) { return strides[static_cast<size_t>(axes[axis])]; };
+  Positions positions(c, to.tile, to.tile.extents.validCols, loc);
+  Tile numbers = positions.rows(), starts = positions.times(numbers, stride(rank - 2));
+  // A row counts through the leading axes: a step along one of them takes back all steps of the
+  // next one.
+  for (size_t axis = rank - 2; axis > 0; --axis) {
+    numbers = positions.quotients(numbers, to.lengths[axis]);
+    Value back = times(c, to.lengths[axis], stride(axis));
+    Value step = c.b.createOrFold<arith::SubIOp>(loc, stride(axis - 1), back);
+    starts = positions.sum(starts, positions.times(numbers, step));
+  }
+  Tile columns = positions.repeated(positions.times(positions.columns(), stride(rank - 1)));
+  Tile at = to.tile.extents.rows == 1 ? columns : positions.sumOfEach(starts, columns);
+  positions.gather(from.tile, at, to.tile, to.tile.buffer);
+  return true;
+}
+
+bool gatherReshaped(KernelContext &c, const ShapedTile &from, const ShapedTile &to, Location loc) {
+  if (!canGatherShapes(c, from, to))
+    return false;
+  c.loc = loc;
+  Positions positions(c, to.tile, to.tile.extents.validCols, loc);
+  Tile at = positions.repeated(positions.columns());
+  if (to.tile.extents.rows != 1)
+    at = positions.sumOfEach(positions.times(positions.rows(), to.lengths.back()), at);
+  Value pitch = constant(c, Positions::pitchOf(from.tile)), length = from.lengths.back();
+  Value padding = c.b.createOrFold<arith::SubIOp>(loc, pitch, length);
+  if (from.tile.extents.rows != 1 && !matchPattern(padding, m_Zero()))
+    at = positions.sum(at, positions.times(positions.quotients(at, length), padding));
+  positions.gather(from.tile, at, to.tile, to.tile.buffer);
+  return true;
+}
+
+// ---- operations ---------------------------------------------------------------------------------
 
 namespace {
 /// The tiles of a look-up: where it reads, at which positions along one axis, and what it fills.
@@ -64,52 +344,12 @@ void lowerTake(KernelContext &c, Operation *op) {
   if (!tiles)
     return;
   const auto &[from, index, to, loc] = *tiles;
-  bool inRows =
-      axis + 1 < to.lengths.size() && from.tile.form == Form::Whole && to.tile.form == Form::Whole;
+  bool isLast = axis + 1 == to.lengths.size();
+  if (isLast && gatherListed(c, from, index, to, loc))
+    return;
+  bool inRows = !isLast && from.tile.form == Form::Whole && to.tile.form == Form::Whole;
   moveLookedUp(c, *tiles, axis, inRows,
                [&](Indices at) { return readElement(c, tiles->index, {at[axis]}); });
-}
-
-/// Positions along the rows of `from` as positions in the whole tile, which the instruction takes.
-static Tile positionsInTile(KernelContext &c, const Tile &from, const Tile &index, Location loc) {
-  if (from.extents.rows == 1)
-    return index;
-  Tile numbers;
-  numbers.extents = {1, index.extents.rows, constant(c, 1), index.extents.validRows};
-  numbers.element = index.element;
-  numbers.buffer = allocateLike(c, numbers, loc);
-  emit(c, loc, InstructionId::TCi, {constantOf(c, index.element, 0)}, {numbers.buffer},
-       {c.b.getNamedAttr("descending", c.b.getBoolAttr(false))});
-  int64_t pitch = cast<pto::TileBufType>(from.buffer.getType()).getCols();
-  Tile starts = numbers;
-  starts.buffer = allocateLike(c, starts, loc);
-  emit(c, loc, InstructionId::TMuls,
-       {numbers.buffer, constantOf(c, index.element, static_cast<double>(pitch))}, {starts.buffer});
-  starts.form = Form::Column;
-  std::swap(starts.extents.rows, starts.extents.cols);
-  std::swap(starts.extents.validRows, starts.extents.validCols);
-  Tile positions = index;
-  positions.buffer = allocateLike(c, positions, loc);
-  emit(c, loc, InstructionId::TRowExpandAdd, {index.buffer, columnView(c, starts)},
-       {positions.buffer});
-  return positions;
-}
-
-/// By one instruction, where the machine has it for these types and positions are along rows.
-static bool gatherByInstruction(KernelContext &c, const LookUp &tiles, size_t axis) {
-  const auto &[from, index, to, loc] = tiles;
-  bool rows = axis + 1 == to.lengths.size() && from.tile.form == Form::Whole &&
-              index.tile.form == Form::Whole && to.tile.form == Form::Whole &&
-              from.tile.extents.rows == to.tile.extents.rows && index.tile.element.isInteger(32) &&
-              takes(c, InstructionId::TGather, {to.tile.element, index.tile.element}) &&
-              takes(c, InstructionId::TMuls, {index.tile.element}) &&
-              takes(c, InstructionId::TRowExpandAdd, {index.tile.element});
-  if (!rows)
-    return false;
-  Tile positions = positionsInTile(c, from.tile, index.tile, loc);
-  emit(c, loc, InstructionId::TGather,
-       {from.tile.buffer, positions.buffer, allocateLike(c, positions, loc)}, {to.tile.buffer});
-  return true;
 }
 
 /// One position per element.
@@ -117,7 +357,11 @@ void lowerGather(KernelContext &c, Operation *op) {
   auto gather = cast<ir::GatherOp>(op);
   auto axis = static_cast<size_t>(gather.getAxis());
   std::optional<LookUp> tiles = lookUpTiles(c, op, gather.getX(), gather.getIdx());
-  if (!tiles || gatherByInstruction(c, *tiles, axis))
+  if (!tiles)
+    return;
+  bool alongRows = axis == 0 && tiles->to.lengths.size() == 2;
+  if ((alongRows || axis + 1 == tiles->to.lengths.size()) &&
+      gatherEach(c, tiles->from, tiles->index, tiles->to, alongRows, tiles->loc))
     return;
   moveLookedUp(c, *tiles, axis, /*inRows=*/false,
                [&](Indices at) { return readElement(c, tiles->index, at); });

@@ -258,15 +258,29 @@ std::string kernelName(func::FuncOp function, size_t number, size_t count) {
   return count == 1 ? base.str() : (base + "_" + llvm::Twine(number)).str();
 }
 
-/// The relations that hold wherever the host comes to a grid.
-static llvm::SmallVector<Attribute> checkedBefore(ir::ParallelOp grid) {
+/// The relations that hold wherever the host comes to a grid: what it has checked, and the limits of
+/// the numbers that it computes from data.
+static llvm::SmallVector<Attribute> checkedBefore(ir::ParallelOp grid,
+                                                  llvm::ArrayRef<Argument> arguments) {
   llvm::SetVector<Attribute> relations;
+  auto add = [&](const std::string &relation) {
+    relations.insert(StringAttr::get(grid.getContext(), relation));
+  };
   for (Operation *at = grid; !isa<func::FuncOp>(at); at = at->getParentOp())
     for (Operation &before : llvm::make_range(at->getBlock()->begin(), at->getIterator()))
       // A check in front of the grid, or of the loops around it, has held if the grid is reached.
       if (auto check = dyn_cast<ir::CheckOp>(before))
         if (std::string relation = ir::relationOf(check.getCondition()); !relation.empty())
-          relations.insert(StringAttr::get(grid.getContext(), relation));
+          add(relation);
+  for (const Argument &argument : arguments) {
+    if (!argument.role.empty() || argument.length || !argument.value.getType().isIntOrIndex())
+      continue;
+    auto [least, most] = ir::limitsOf(argument.value);
+    if (!least.empty() && least != most)
+      add(least + " <= " + argument.name);
+    if (!most.empty() && least != most)
+      add(argument.name + " <= " + most);
+  }
   return relations.takeVector();
 }
 
@@ -279,7 +293,7 @@ static func::FuncOp functionFor(ir::ParallelOp grid, llvm::StringRef name, Modul
     operands.push_back(argument.value);
   auto function = b.create<func::FuncOp>(
       grid.getLoc(), name, b.getFunctionType(ValueRange(operands).getTypes(), TypeRange()));
-  if (llvm::SmallVector<Attribute> checked = checkedBefore(grid); !checked.empty())
+  if (llvm::SmallVector<Attribute> checked = checkedBefore(grid, arguments); !checked.empty())
     attrs::checked.set(function, checked);
   Block *entry = function.addEntryBlock();
   for (auto [i, argument] : llvm::enumerate(arguments)) {
