@@ -137,9 +137,39 @@ static std::optional<InstructionId> instructionFor(Operation *op, const VectorFo
   llvm::SmallVector<int64_t> axes = ir::foldedAxesOf(op);
   if (axes.size() == 1 && axes[0] == rank - 1)
     return forms.alongRows;
-  if (axes.size() == 1 && axes[0] == rank - 2 && rank == 2 && has(*forms.alongColumns))
+  bool isColumn = rank > 2 && ir::extentsOf(type).back().isOne();
+  if (axes.size() == 1 && axes[0] == rank - 2 && !isColumn && has(*forms.alongColumns))
     return forms.alongColumns;
   return std::nullopt;
+}
+
+/// Along the last axis but one: the instruction gets the rows of one matrix after the other.
+static void reduceColumns(KernelContext &c, Operation *op, const Tile &source, const Tile &out,
+                          InstructionId column) {
+  bool search = column == InstructionId::TColArgMax || column == InstructionId::TColArgMin;
+  Type type = op->getOperand(0).getType();
+  auto reduceMatrix = [&](Value from, Value scratch, Value to) {
+    SmallVector<Value> ins{from};
+    if (search)
+      ins.push_back(scratch);
+    emit(c, c.loc, column, ins, {to});
+  };
+  Value scratch = search ? allocateLike(c, source, c.loc) : Value();
+  if (ir::rankOf(type) == 2)
+    return reduceMatrix(source.buffer, scratch, out.buffer);
+  ShapedTile whole = shaped(c, source, type);
+  Value length = whole.lengths[whole.lengths.size() - 2];
+  int64_t rows = capacityOf(c, ir::extentsOf(type)[whole.lengths.size() - 2]);
+  auto part = [&](Value buffer, Value row, int64_t capacity, Value valid, const Tile &tile) {
+    int64_t cols = cast<pto::TileBufType>(buffer.getType()).getCols();
+    return window(c, buffer, row, constant(c, 0), capacity, cols, valid, tile.extents.validCols);
+  };
+  forEach(c, {out.extents.validRows}, [&](Indices at) {
+    Value row = times(c, at[0], length);
+    reduceMatrix(part(source.buffer, row, rows, length, source),
+                 search ? part(scratch, row, rows, length, source) : Value(),
+                 part(out.buffer, at[0], 1, constant(c, 1), out));
+  });
 }
 
 /// By an instruction that takes the rows or the columns.
@@ -192,10 +222,8 @@ static void reduce(KernelContext &c, Operation *op) {
     Value tmp = allocateLike(c, scratch, loc);
     emit(c, loc, row, {source.buffer, tmp},
          {out->form == Form::Column ? columnView(c, *out) : out->buffer});
-  } else if (column == InstructionId::TColArgMax || column == InstructionId::TColArgMin) {
-    emit(c, loc, column, {source.buffer, allocateLike(c, source, loc)}, {out->buffer});
   } else {
-    emit(c, loc, column, {source.buffer}, {out->buffer});
+    reduceColumns(c, op, source, *out, column);
   }
   setTile(c, op->getResult(0), *out);
 }
