@@ -200,6 +200,13 @@ static bool sliceByPattern(KernelContext &c, ir::SliceOp slice, const TileBox &b
   return true;
 }
 
+/// By how much whole rows of a matrix are moved up or down, where the number is known.
+static std::optional<int64_t> rowShift(const TileBox &box) {
+  bool isWhole = box.offsets.size() == 2 && !box.dropped[0] && isUnit(box.steps[0]) &&
+                 matchPattern(box.offsets[1], m_Zero());
+  return isWhole ? getConstantIntValue(box.offsets[0]) : std::nullopt;
+}
+
 /// Whether a box of a tile has all its rows, as they are, and some of its columns.
 static bool hasAllRows(const TileBox &box, Type whole, Type part) {
   llvm::ArrayRef<ir::Extent> from = ir::extentsOf(whole), to = ir::extentsOf(part);
@@ -271,11 +278,7 @@ void sliceByMoves(KernelContext &c, Operation *op, const Tile &source) {
                                                ir::extentsOf(slice.getResult().getType()).back());
   movement.inRows = !box.dropped[last] && isUnit(box.steps[last]) && wholeRows &&
                     movesInRows(c, from, box.offsets[last], *to) && to->tile.form == Form::Whole;
-  // Whole rows of a matrix, moved up or down by a number that is known.
-  APInt shift;
-  if (box.offsets.size() == 2 && !box.dropped[0] && isUnit(box.steps[0]) &&
-      matchPattern(box.offsets[0], m_ConstantInt(&shift)) && matchPattern(box.offsets[1], m_Zero()))
-    movement.shift = shift.getSExtValue();
+  movement.shift = rowShift(box);
   if (slice.getOutside()) {
     Value outside = scalarOf(c, slice.getOutside());
     if (!outside)
