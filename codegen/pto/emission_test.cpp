@@ -302,7 +302,7 @@ TEST_F(Emission, WidthsOfGathersAreGivenAsValues) {
 TEST(Names, WhatCppHasIsLeftToIt) {
   EXPECT_EQ(functionName("softmax"), "softmax");
   for (const char *taken :
-       {"half", "double", "exp2", "index", "main", "co_await", "TLOAD", "require"})
+       {"half", "double", "exp2", "index", "main", "bsearch", "co_await", "TLOAD", "require"})
     EXPECT_EQ(functionName(taken), std::string(taken) + "_kernel");
   NameTable names(NameTable::Style::Cpp);
   EXPECT_EQ(names.fresh("exp2"), "exp2");
