@@ -458,6 +458,9 @@ static void lowerDeinterleave(KernelContext &c, Operation *op) {
                           odd != 0});
       continue;
     }
+    ColumnMove every{constant(c, odd), constant(c, 0), to->lengths.back(), /*step=*/2};
+    if (gatherColumns(c, *from, *to, every, op->getLoc()))
+      continue;
     Movement movement;
     movement.lengths = IndexVector(to->lengths);
     movement.ends = [&](Indices at) {

@@ -21,6 +21,8 @@ using Form = Tile::Form;
 
 // ---- by the instruction that gathers ------------------------------------------------------------
 
+static bool isByte(Type element) { return element.isInteger(8); }
+
 namespace {
 /// Builds tiles of positions, which count elements of the source in row-major order, padding included.
 class Positions {
@@ -111,7 +113,16 @@ public:
     return result;
   }
 
+  /// A tile whose elements the instruction takes: bytes become `f16`, which holds them all. Positions
+  /// count in this one.
+  Tile source(const Tile &from) {
+    return isByte(from.element) ? converted(from, c_.b.getF16Type(), pto::RoundMode::RINT) : from;
+  }
+
+  /// Fills `into`, a buffer or window for `to`, from a `source`.
   void gather(const Tile &from, const Tile &positions, const Tile &to, Value into) {
+    if (isByte(to.element))
+      return gatherBytes(from, positions, to, into);
     auto elements = [&](const Tile &tile, Value buffer) {
       Tile viewed = tile;
       viewed.buffer = buffer;
@@ -128,6 +139,21 @@ public:
   }
 
 private:
+  /// Bytes come back from `f16`.
+  void gatherBytes(const Tile &from, const Tile &positions, const Tile &to, Value into) {
+    Type f16 = c_.b.getF16Type();
+    Tile result = to;
+    result.element = f16;
+    result.buffer = allocateLike(c_, result, loc_);
+    gather(from, positions, result, result.buffer);
+    emit(c_, loc_, InstructionId::TCvt, {result.buffer}, {into},
+         {rounding(pto::RoundMode::RINT),
+          c_.b.getNamedAttr("sat_mode", pto::SaturationModeAttr::get(c_.b.getContext(),
+                                                                     pto::SaturationMode::ON))});
+  }
+  NamedAttribute rounding(pto::RoundMode mode) {
+    return c_.b.getNamedAttr("rmode", pto::RoundModeAttr::get(c_.b.getContext(), mode));
+  }
   Value asNumber(Value length) {
     return c_.b.createOrFold<arith::IndexCastOp>(loc_, type_, length);
   }
@@ -135,8 +161,7 @@ private:
     Tile result = tile;
     result.element = element;
     result.buffer = allocateLike(c_, result, loc_);
-    emit(c_, loc_, InstructionId::TCvt, {tile.buffer}, {result.buffer},
-         {c_.b.getNamedAttr("rmode", pto::RoundModeAttr::get(c_.b.getContext(), mode))});
+    emit(c_, loc_, InstructionId::TCvt, {tile.buffer}, {result.buffer}, {rounding(mode)});
     return result;
   }
   Value number(int64_t value) { return constantOf(c_, type_, static_cast<double>(value)); }
@@ -168,6 +193,10 @@ static bool canGather(KernelContext &c, Type element) {
       llvm::all_of(llvm::ArrayRef{InstructionId::TMuls, InstructionId::TAdds, InstructionId::TMax,
                                   InstructionId::TRowExpandAdd, InstructionId::TColExpandAdd},
                    [&](InstructionId id) { return takes(c, id, {i32}); });
+  if (isByte(element))
+    return arithmetic && takes(c, InstructionId::TCvt, {element, c.b.getF16Type()}) &&
+           takes(c, InstructionId::TCvt, {c.b.getF16Type(), element}) &&
+           takes(c, InstructionId::TGather, {c.b.getF16Type(), i32});
   Type word = element.getIntOrFloatBitWidth() == 16 ? c.b.getI16Type() : element;
   return arithmetic && (takes(c, InstructionId::TGather, {element, i32}) ||
                         takes(c, InstructionId::TGather, {word, i32}));
@@ -200,6 +229,7 @@ bool gatherColumns(KernelContext &c, const ShapedTile &from, const ShapedTile &t
     emit(c, loc, InstructionId::TMov, {head(target.buffer)}, {head(aside.buffer)});
   }
   Positions positions(c, target, end, loc);
+  Tile source = positions.source(from.tile);
   Value first =
       c.b.createOrFold<arith::SubIOp>(loc, move.from, times(c, move.to, constant(c, move.step)));
   Tile columns = positions.times(positions.columns(), move.step);
@@ -212,7 +242,7 @@ bool gatherColumns(KernelContext &c, const ShapedTile &from, const ShapedTile &t
                       type.getCols(), target.extents.validRows, end);
   Tile part = target;
   part.extents.validCols = end;
-  positions.gather(from.tile, positions.inRows(positions.repeated(columns), from.tile), part, into);
+  positions.gather(source, positions.inRows(positions.repeated(columns), source), part, into);
   if (hasHead)
     emit(c, loc, InstructionId::TMov, {head(aside.buffer)}, {head(target.buffer)});
   return true;
@@ -227,9 +257,10 @@ bool gatherEach(KernelContext &c, const ShapedTile &from, const ShapedTile &inde
       !canGather(c, to.tile.element))
     return false;
   Positions positions(c, to.tile, to.tile.extents.validCols, loc);
-  Tile at = alongRows ? positions.inColumns(index.tile, from.tile)
-                      : positions.inRows(index.tile, from.tile);
-  positions.gather(from.tile, at, to.tile, to.tile.buffer);
+  Tile source = positions.source(from.tile);
+  Tile at =
+      alongRows ? positions.inColumns(index.tile, source) : positions.inRows(index.tile, source);
+  positions.gather(source, at, to.tile, to.tile.buffer);
   return true;
 }
 
@@ -240,8 +271,9 @@ bool gatherListed(KernelContext &c, const ShapedTile &from, const ShapedTile &in
       !canGather(c, to.tile.element))
     return false;
   Positions positions(c, to.tile, to.tile.extents.validCols, loc);
-  Tile at = positions.inRows(positions.repeated(index.tile), from.tile);
-  positions.gather(from.tile, at, to.tile, to.tile.buffer);
+  Tile source = positions.source(from.tile);
+  Tile at = positions.inRows(positions.repeated(index.tile), source);
+  positions.gather(source, at, to.tile, to.tile.buffer);
   return true;
 }
 
@@ -258,13 +290,14 @@ bool gatherPermuted(KernelContext &c, const ShapedTile &from, const ShapedTile &
   if (rank < 2 || !canGatherShapes(c, from, to))
     return false;
   c.loc = loc;
+  Positions positions(c, to.tile, to.tile.extents.validCols, loc);
+  Tile source = positions.source(from.tile);
   // Elements from one position along an axis of the source to the next one.
   IndexVector strides(rank, constant(c, 1));
-  strides[rank - 2] = constant(c, Positions::pitchOf(from.tile));
+  strides[rank - 2] = constant(c, Positions::pitchOf(source));
   for (size_t axis = rank - 2; axis-- > 0;)
     strides[axis] = times(c, strides[axis + 1], from.lengths[axis + 1]);
   auto stride = [&](size_t axis) { return strides[static_cast<size_t>(axes[axis])]; };
-  Positions positions(c, to.tile, to.tile.extents.validCols, loc);
   Tile numbers = positions.rows(), starts = positions.times(numbers, stride(rank - 2));
   // A row counts through the leading axes: a step along one of them takes back all steps of the
   // next one.
@@ -276,7 +309,7 @@ bool gatherPermuted(KernelContext &c, const ShapedTile &from, const ShapedTile &
   }
   Tile columns = positions.repeated(positions.times(positions.columns(), stride(rank - 1)));
   Tile at = to.tile.extents.rows == 1 ? columns : positions.sumOfEach(starts, columns);
-  positions.gather(from.tile, at, to.tile, to.tile.buffer);
+  positions.gather(source, at, to.tile, to.tile.buffer);
   return true;
 }
 
@@ -285,14 +318,15 @@ bool gatherReshaped(KernelContext &c, const ShapedTile &from, const ShapedTile &
     return false;
   c.loc = loc;
   Positions positions(c, to.tile, to.tile.extents.validCols, loc);
+  Tile source = positions.source(from.tile);
   Tile at = positions.repeated(positions.columns());
   if (to.tile.extents.rows != 1)
     at = positions.sumOfEach(positions.times(positions.rows(), to.lengths.back()), at);
-  Value pitch = constant(c, Positions::pitchOf(from.tile)), length = from.lengths.back();
+  Value pitch = constant(c, Positions::pitchOf(source)), length = from.lengths.back();
   Value padding = c.b.createOrFold<arith::SubIOp>(loc, pitch, length);
   if (from.tile.extents.rows != 1 && !matchPattern(padding, m_Zero()))
     at = positions.sum(at, positions.times(positions.quotients(at, length), padding));
-  positions.gather(from.tile, at, to.tile, to.tile.buffer);
+  positions.gather(source, at, to.tile, to.tile.buffer);
   return true;
 }
 
