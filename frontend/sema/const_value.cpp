@@ -92,7 +92,8 @@ ConstBits convertConst(const ConstValue &value, Elem elem, RoundMode mode) {
     bits.floatValue = -infinity;
     break;
   case ConstKind::Nan:
-    bits.floatValue = std::numeric_limits<double>::quiet_NaN();
+    // Its sign means nothing in the language; chips sort those with this one behind everything.
+    bits.floatValue = -std::numeric_limits<double>::quiet_NaN();
     break;
   default:
     bits.floatValue = -0.0;

@@ -282,8 +282,10 @@ static bool sameExtents(AllocTileOp a, AllocTileOp b) {
 
 void Analysis::findInPlace(Operation *op) {
   Instruction instruction(op);
-  // An instruction that reads its output cannot have it in the place of an input.
+  // An instruction that reads its output cannot have it in the place of an input. One whose scalar may come first fills its
+  // output with that scalar before it reads the input.
   if (!instruction || !instruction.info().has(InstructionInfo::InPlace) ||
+      instruction.info().has(InstructionInfo::EitherOrder) ||
       instruction.info().has(InstructionInfo::ReadsOut) || instruction.outs().size() != 1)
     return;
   auto output = instruction.outs().front().getDefiningOp<AllocTileOp>();

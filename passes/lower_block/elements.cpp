@@ -19,9 +19,10 @@ namespace ptl::block {
 using Form = Tile::Form;
 
 static void moveRows(KernelContext &c, const ShapedTile &from, const ShapedTile &to,
-                     const Movement &movement);
+                     const Movement &movement, bool whole);
 static bool moveBlock(KernelContext &c, const ShapedTile &from, const ShapedTile &to,
-                      const Movement &movement);
+                      const Movement &movement, bool whole);
+static bool addsZero(KernelContext &c, Type element);
 
 // ---- positions ----------------------------------------------------------------------------------
 ShapedTile shaped(KernelContext &c, const Tile &tile, Type type) {
@@ -238,13 +239,24 @@ static void whenInside(KernelContext &c, const Movement &movement, Indices at,
   body();
 }
 
+/// Whether the parts of rows end with a block or with the row. Chips move whole blocks, and so
+/// overwrite what stands behind a part in the last of them.
+static bool endsWithBlock(const KernelContext &c, const ShapedTile &to, const Movement &movement) {
+  Value length = movement.lengths.back(), whole = to.lengths.back();
+  std::optional<int64_t> count = getConstantIntValue(length);
+  return length == whole || (count && count == getConstantIntValue(whole)) ||
+         (count && *count * pto::elementBytes(to.tile.element) % c.machine.limits.blockBytes == 0);
+}
+
 void move(KernelContext &c, const ShapedTile &from, const ShapedTile &to, const Movement &movement,
           Location loc) {
   c.loc = loc;
-  if (movement.inRows && movement.shift && moveBlock(c, from, to, movement))
+  bool whole = endsWithBlock(c, to, movement),
+       inRows = movement.inRows && (whole || addsZero(c, to.tile.element));
+  if (inRows && movement.shift && moveBlock(c, from, to, movement, whole))
     return;
-  if (movement.inRows)
-    return moveRows(c, from, to, movement);
+  if (inRows)
+    return moveRows(c, from, to, movement, whole);
   forEach(c, movement.lengths, [&](Indices at) {
     whenInside(c, movement, at, [&] {
       Ends ends = movement.ends(at);
@@ -258,21 +270,34 @@ namespace {
 struct Words {
   Value source, target;
   int64_t perElement;
+  bool whole; ///< blocks; otherwise just the elements
 };
 } // namespace
 
+/// Whether elements can be moved by an addition of 0 to words, which writes nothing beside them.
+static bool addsZero(KernelContext &c, Type element) {
+  return pto::elementBytes(element) % 2 == 0 && takes(c, InstructionId::TAdds, {c.b.getI16Type()});
+}
+
 /// Moving bytes needs no arithmetic, so a type without moves goes as words.
-static Words wordsFor(KernelContext &c, const ShapedTile &from, const ShapedTile &to) {
+static Words wordsFor(KernelContext &c, const ShapedTile &from, const ShapedTile &to, bool whole) {
   bool direct = takes(c, InstructionId::TMov, {to.tile.element});
-  Type word = direct ? to.tile.element : Type(c.b.getI32Type());
+  Type word = !whole ? Type(c.b.getI16Type()) : direct ? to.tile.element : Type(c.b.getI32Type());
   return {wordsOf(c, from.tile.buffer, word), wordsOf(c, to.tile.buffer, word),
-          pto::elementBytes(to.tile.element) / pto::elementBytes(word)};
+          pto::elementBytes(to.tile.element) / pto::elementBytes(word), whole};
+}
+
+static void moveWords(KernelContext &c, const Words &words, Value source, Value target) {
+  if (words.whole)
+    emit(c, c.loc, InstructionId::TMov, {source}, {target});
+  else
+    emit(c, c.loc, InstructionId::TAdds, {source, constantOf(c, c.b.getI16Type(), 0)}, {target});
 }
 
 /// All rows that are inside at once; false where the rows of the buffers differ in width.
 static bool moveBlock(KernelContext &c, const ShapedTile &from, const ShapedTile &to,
-                      const Movement &movement) {
-  Words words = wordsFor(c, from, to);
+                      const Movement &movement, bool whole) {
+  Words words = wordsFor(c, from, to, whole);
   auto source = cast<pto::TileBufType>(words.source.getType()),
        target = cast<pto::TileBufType>(words.target.getType());
   int64_t first = std::max<int64_t>(*movement.shift, 0), start = first - *movement.shift;
@@ -298,15 +323,14 @@ static bool moveBlock(KernelContext &c, const ShapedTile &from, const ShapedTile
   auto part = [&](Value buffer, int64_t row) {
     return window(c, buffer, constant(c, row), constant(c, 0), rows, source.getCols(), count, cols);
   };
-  emit(c, c.loc, InstructionId::TMov, {part(words.source, first)}, {part(words.target, start)});
+  moveWords(c, words, part(words.source, first), part(words.target, start));
   return true;
 }
 
 /// Row by row.
 static void moveRows(KernelContext &c, const ShapedTile &from, const ShapedTile &to,
-                     const Movement &movement) {
-  Location loc = c.loc;
-  const Words words = wordsFor(c, from, to);
+                     const Movement &movement, bool whole) {
+  const Words words = wordsFor(c, from, to, whole);
   Value source = words.source, target = words.target;
   int64_t perElement = words.perElement;
   Value length = times(c, movement.lengths.back(), constant(c, perElement));
@@ -327,8 +351,7 @@ static void moveRows(KernelContext &c, const ShapedTile &from, const ShapedTile 
                       times(c, first.back(), constant(c, perElement)), 1, cols, constant(c, 1),
                       length);
       };
-      emit(c, loc, InstructionId::TMov, {rowWindow(from, source, ends.from)},
-           {rowWindow(to, target, ends.to)});
+      moveWords(c, words, rowWindow(from, source, ends.from), rowWindow(to, target, ends.to));
     });
   });
 }

@@ -230,7 +230,7 @@ static void lowerBinary(KernelContext &c, Operation *op, const VectorForms &form
     bool scalarByTile =
         a->form == Form::Splat && sameShape(*b, *out) && forms.tiles == InstructionId::TDiv;
     if (scalarByTile) {
-      out->buffer = destination(c, op, *out, {right});
+      out->buffer = destination(c, op, *out, {});
       emit(c, loc, InstructionId::TDivs, {a->scalar, b->buffer}, {out->buffer});
       return setTile(c, result, *out);
     }
@@ -239,8 +239,9 @@ static void lowerBinary(KernelContext &c, Operation *op, const VectorForms &form
   }
   auto [id, other] = rightForm(c, op, forms, *out, *b, second);
   llvm::SmallVector<unsigned> inPlace;
-  // A copy is not the operand, so its number says nothing about the buffer.
-  if (first)
+  // A copy is not the operand, so its number says nothing about the buffer. A quotient with a scalar
+  // needs one of its own.
+  if (first && id != InstructionId::TDivs)
     inPlace.push_back(left);
   if (second && sameShape(*b, *out))
     inPlace.push_back(right);

@@ -182,8 +182,20 @@ namespace {
 constexpr int64_t kSortedAtOnce = 32, kMergedAtOnce = 4;
 }
 
+/// A copy of keys in which every NaN is `nan`.
+static void unifyNaNs(KernelContext &c, Value from, Value to, const Tile &mask, Value nan,
+                      Location loc) {
+  auto equal =
+      c.b.getNamedAttr("cmpMode", pto::CmpModeAttr::get(c.b.getContext(), pto::CmpMode::eq));
+  emit(c, loc, InstructionId::TCmp, {from, from}, {mask.buffer}, {equal});
+  Extents2 one{1, 32, constant(c, 1), constant(c, 32)};
+  Value scratch = allocate(c, ir::Place::Vec, "nd", one, c.b.getI8Type(), loc);
+  emit(c, loc, InstructionId::TSels, {mask.buffer, from, scratch, nan}, {to});
+}
+
 /// The rows of a tile in order, as keys and where they were. The instructions put the largest first
-/// and keep the order of equal ones; rows are filled up with NaN, which comes last.
+/// and keep the order of equal ones. Chips put a NaN last only if its sign is negative, so all of
+/// the keys become such ones, and rows are filled up with them.
 static void sortRows(KernelContext &c, Operation *op, const Tile &source, bool descending,
                      llvm::function_ref<void(Value, Value, Value)> give) {
   Location loc = op->getLoc();
@@ -202,18 +214,30 @@ static void sortRows(KernelContext &c, Operation *op, const Tile &source, bool d
   // Sorted elements come in pairs of a key and its position, which take rows of twice the length.
   Tile numbers = row(count, i32), keys = row(count, f32), first = row(2 * count, f32),
        second = row(2 * count, f32), values = row(count, f32), places = row(count, f32);
+  Value last = constantOf(c, f32, -std::numeric_limits<double>::quiet_NaN());
   emit(c, loc, InstructionId::TCi, {constantOf(c, i32, 0)}, {numbers.buffer},
        {c.b.getNamedAttr("descending", c.b.getBoolAttr(false))});
   Value positions = sameWidth(c, numbers, u32);
   Value length = source.extents.validCols;
   int64_t cols = std::min(cast<pto::TileBufType>(source.buffer.getType()).getCols(), count);
+  Tile mask;
+  mask.form = Form::Mask;
+  mask.element = c.b.getI1Type();
+  mask.extents = {1, cols, constant(c, 1), length};
+  mask.buffer = allocateLike(c, mask, loc);
   forEach(c, {source.extents.validRows}, [&](Indices at) {
-    fillWith(c, keys, constantOf(c, f32, std::numeric_limits<double>::quiet_NaN()), loc);
-    Value in = window(c, source.buffer, at[0], constant(c, 0), 1, cols, constant(c, 1), length),
-          part = window(c, keys.buffer, constant(c, 0), constant(c, 0), 1, cols, constant(c, 1),
-                        length);
-    // The instruction sorts downwards, so an ascending order sorts the negated keys.
-    emit(c, loc, descending ? InstructionId::TMov : InstructionId::TNeg, {in}, {part});
+    auto rowOf = [&](Value buffer, Value from) {
+      return window(c, buffer, from, constant(c, 0), 1, cols, constant(c, 1), length);
+    };
+    fillWith(c, keys, last, loc);
+    Value in = rowOf(source.buffer, at[0]), part = rowOf(keys.buffer, constant(c, 0));
+    if (!descending) {
+      // The instruction sorts downwards, so an ascending order sorts the negated keys.
+      Value negated = rowOf(values.buffer, constant(c, 0));
+      emit(c, loc, InstructionId::TNeg, {in}, {negated});
+      in = negated;
+    }
+    unifyNaNs(c, in, part, mask, last, loc);
     emit(c, loc, InstructionId::TSort32, {keys.buffer, positions}, {first.buffer});
     Value from = first.buffer, to = second.buffer;
     for (int64_t sorted = kSortedAtOnce; sorted < count; sorted *= kMergedAtOnce) {

@@ -1,6 +1,7 @@
 // Constants, positions, and other views of a value: what either side of a mixed kernel may make for
 // itself.
 #include "passes/lower_block/lower_shape.h"
+#include "frontend/base/round_up.h"
 #include "passes/lower_block/buffers.h"
 #include "passes/lower_block/cross_operands.h"
 #include "passes/lower_block/elements.h"
@@ -18,6 +19,18 @@ using namespace mlir;
 namespace ptl::block {
 
 using Form = Tile::Form;
+
+/// The scratch of a transposition, which goes by whole blocks: 32 bytes of a row, and 16 rows, or 32
+/// of bytes.
+static Value transposingScratch(KernelContext &c, const Tile &source, Location loc) {
+  int64_t bytes = pto::elementBytes(source.element);
+  Tile scratch = source;
+  int64_t rows = roundUp(source.extents.cols, 32 / bytes),
+          cols = roundUp(source.extents.rows, bytes == 1 ? 32 : 16);
+  scratch.form = Form::Whole;
+  scratch.extents = {rows, cols, constant(c, rows), constant(c, cols)};
+  return allocateLike(c, scratch, loc);
+}
 
 static void lowerSplat(KernelContext &c, Operation *op);
 static void lowerIndex(KernelContext &c, Operation *op);
@@ -194,7 +207,7 @@ static void lowerTranspose(KernelContext &c, Operation *op) {
     return lowerPermutation(c, op);
   out->buffer = allocateLike(c, *out, op->getLoc());
   emit(c, op->getLoc(), InstructionId::TTrans,
-       {source.buffer, allocateLike(c, source, op->getLoc())}, {out->buffer});
+       {source.buffer, transposingScratch(c, source, op->getLoc())}, {out->buffer});
   setTile(c, result, *out);
 }
 

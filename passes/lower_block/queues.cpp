@@ -218,8 +218,14 @@ static void push(KernelContext &c, Value value, Value queue) {
     copyRows(c, tile, padded, loc);
     tile.buffer = padded;
   }
-  c.b.create<pto::TPushOp>(loc, fullView(c, tile.buffer), queue,
-                           c.b.getI8IntegerAttr(c.cores.dealt.empty() ? 0 : 1));
+  // Products leave the rows that they have close together, which only an accumulator of as many says.
+  // Where accumulators go straight to the buffers of vector cores, halves of all rows go to each.
+  type = cast<pto::TileBufType>(tile.buffer.getType());
+  Value pushed = tile.form == Form::Acc && !c.machine.exchange.throughBuffer
+                     ? reshape(c, tile.buffer, type.withValid(type.getValidRows(), type.getCols()),
+                               tile.extents.validRows, {})
+                     : fullView(c, tile.buffer);
+  c.b.create<pto::TPushOp>(loc, pushed, queue, c.b.getI8IntegerAttr(c.cores.dealt.empty() ? 0 : 1));
 }
 
 /// A matrix of one column, as products leave it, the way in which columns are kept.

@@ -114,7 +114,9 @@ void FunctionReader::readParts(Operation *op, Step &step) {
   pto::Instruction instruction(op);
   if (!instruction)
     return;
-  step.inPlace = instruction.info().has(InstructionInfo::InPlace);
+  // Where a scalar may come first, the result is filled with it before the input is read.
+  step.inPlace = instruction.info().has(InstructionInfo::InPlace) &&
+                 !instruction.info().has(InstructionInfo::EitherOrder);
   step.inside = shared_.inside(instruction.info().mnemonic);
   if (instruction.id() == InstructionId::TPrint)
     kernel_.prints.push_back(step.op);

@@ -180,7 +180,9 @@ private:
         continue;
       Storage in = storageOf(value);
       bool shared = in.address < out.address + out.bytes && out.address < in.address + in.bytes;
-      bool inPlace = instruction.info().has(InstructionInfo::InPlace) && in.address == out.address;
+      bool inPlace = instruction.info().has(InstructionInfo::InPlace) &&
+                     !instruction.info().has(InstructionInfo::EitherOrder) &&
+                     in.address == out.address;
       EXPECT_TRUE(!shared || in.version == out.version || inPlace);
       if (*in.version == 0) { // undefined
         ++undefined;

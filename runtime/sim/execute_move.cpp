@@ -223,6 +223,16 @@ bool executeMove(Execution &x) {
   return true;
 }
 
+/// Whether the scratch holds the whole blocks by which the library transposes.
+static bool isScratchOfTranspose(Execution &x, const Plane &from) {
+  auto up = [](int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; };
+  int64_t size = elemBytes(from.elem), rows = up(from.cols, 32 / size),
+          cols = up(from.rows, size == 1 ? 32 : 16), bytes = x.in(1).tile->bufferBytes();
+  return bytes >= rows * cols * size ||
+         x.fail("transposes by blocks through a scratch tile of " + std::to_string(bytes) +
+                " bytes, and needs " + std::to_string(rows * cols * size));
+}
+
 bool executeTranspose(Execution &x) {
   const Plane &from = x.in(0), &to = x.out();
   if (from.elem != to.elem || from.rows < to.cols || from.cols < to.rows)
@@ -230,6 +240,8 @@ bool executeTranspose(Execution &x) {
                   std::string(elemName(from.elem)) + " to " + extents(to.rows, to.cols) + " " +
                   std::string(elemName(to.elem)));
   auto size = static_cast<size_t>(elemBytes(from.elem));
+  if (!isScratchOfTranspose(x, from))
+    return false;
   // All is read before anything is written, since the operands may share bytes.
   std::vector<uint8_t> all(static_cast<size_t>(to.rows * to.cols) * size),
       column(static_cast<size_t>(to.cols) * size);

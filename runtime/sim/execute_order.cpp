@@ -15,9 +15,12 @@ struct Tuple {
   uint8_t bytes[kTupleBytes];
 };
 
-/// NaN counts as smaller than everything.
+/// A NaN stands behind everything if its sign is negative, and before everything if it is not.
+int rankOfNaN(float value) { return !std::isnan(value) ? 0 : std::signbit(value) ? -1 : 1; }
+
 bool before(const Tuple &a, const Tuple &b) {
-  return std::isnan(b.value) ? !std::isnan(a.value) : a.value > b.value;
+  int ofA = rankOfNaN(a.value), ofB = rankOfNaN(b.value);
+  return ofA != ofB ? ofA > ofB : a.value > b.value;
 }
 
 int64_t elementsOfTuple(ElemKind elem) { return kTupleBytes / elemBytes(elem); }
