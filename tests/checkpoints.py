@@ -12,7 +12,7 @@ import tempfile
 import numpy as np
 
 from harness import ENVIRONMENT, ROOT, Tools, in_folders, run_cases
-from ranks import expect, has_mpi
+from ranks import MPIRUN, expect, has_mpi
 
 TRAINING = ROOT / "codegen/parts/testdata/training.ptl"
 SHAPES = {4: "host=2,chip=2", 3: "host=1,chip=3", 8: "host=2,chip=4"}
@@ -171,6 +171,18 @@ def where_none_are_saved(tools, folder):
         expect(done.returncode == 2 and "add `--shape`" in done.stderr, done)
 
 
+def ranks_that_see_other_files(tools, folder):
+    """Machines without a common file system: here two working folders, each with a folder for checkpoints of its own."""
+    places = [folder / name for name in ("one", "other")]
+    for place in places:
+        place.mkdir()
+        training = Training(tools, place)
+    ranks = [["-n", "1", "-wdir", str(place), str(tools.path("ptlc")), *training.words(), "--shape", "host=1,chip=2"] for place in places]
+    done = subprocess.run([*MPIRUN, *ranks[0], ":", *ranks[1]], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=HANG)
+    expect(done.returncode != 0 and "chip 1 does not see the folder `run` of host 0, chip 0" in done.stderr, done)
+    expect(not training.saved(), "a checkpoint without the share of the first rank")
+
+
 def random_kills(count, seed):
     """At any rank and any of its messages or operations on files, one after the other, until a run comes to its end; then anew."""
     def case(tools, folder):
@@ -200,7 +212,7 @@ if __name__ == "__main__":
     tools = Tools(build)
     tests = [on_other_shapes_in_one_process, a_flipped_bit_is_noticed, programs_that_do_not_fit, where_none_are_saved]
     if has_mpi(build):
-        tests += [killed_while_a_checkpoint_is_written, killed_between_checkpoints]
+        tests += [ranks_that_see_other_files, killed_while_a_checkpoint_is_written, killed_between_checkpoints]
     if len(sys.argv) > 2:
         kills = random_kills(int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 1)
         kills.__name__ = "random_kills"

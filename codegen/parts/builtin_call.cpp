@@ -2,9 +2,22 @@
 
 namespace ptl::parts {
 
+/// The margins are those of the last axes; axes behind `..` have none.
+static void addMargins(reference::BuiltinCall &call, size_t rank,
+                       const std::vector<int64_t> &lengths) {
+  size_t named = lengths.size() / 2;
+  call.before.assign(rank, 0);
+  call.after.assign(rank, 0);
+  for (size_t i = 0; i < named; ++i) {
+    call.before[rank - named + i] = lengths[i];
+    call.after[rank - named + i] = lengths[named + i];
+  }
+}
+
 reference::BuiltinCall builtinCallOf(const OpExpr &expr, ElemKind elem,
                                      std::vector<reference::Value> operands,
-                                     std::vector<int64_t> shape) {
+                                     std::vector<int64_t> shape,
+                                     const std::vector<int64_t> &lengths) {
   reference::BuiltinCall call;
   call.op = expr.op->id;
   call.elem = elem;
@@ -16,8 +29,12 @@ reference::BuiltinCall builtinCallOf(const OpExpr &expr, ElemKind elem,
   for (int64_t axis : expr.axes)
     // Negative axes count from the end; a part's block has as many axes as the whole array.
     call.axes.push_back(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
-  if (expr.op->opClass == OpClass::Creation || expr.op->opClass == OpClass::Shape)
+  if (call.op == OpId::OneHot || call.op == OpId::Topk)
+    call.shape = lengths;
+  else if (expr.op->opClass == OpClass::Creation || expr.op->opClass == OpClass::Shape)
     call.shape = std::move(shape);
+  if (call.op == OpId::Pad)
+    addMargins(call, rank, lengths);
   for (size_t i = 0; i < expr.op->params.size() && i < expr.args.size(); ++i) {
     const Expr *arg = expr.args[i];
     if (!arg)

@@ -7,10 +7,12 @@
 
 namespace ptl::parts {
 
-/// `shape` is the shape of the result on the part.
+/// `shape` is the shape of the result on the part, and `lengths` are the numbers of
+/// `OpExpr::shape`.
 reference::BuiltinCall builtinCallOf(const OpExpr &expr, ElemKind elem,
                                      std::vector<reference::Value> operands,
-                                     std::vector<int64_t> shape);
+                                     std::vector<int64_t> shape,
+                                     const std::vector<int64_t> &lengths);
 
 /// The call of a conversion of `from` to `elem`.
 reference::BuiltinCall conversionOf(const ConvertExpr &expr, ElemKind elem, reference::Value from);

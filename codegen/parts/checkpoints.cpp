@@ -300,8 +300,12 @@ std::optional<int64_t> LoopCheckpoints::begin(std::string &why, bool &isShared) 
       why = word.substr(kFails.size());
       return std::nullopt;
     }
-    saver_ = std::make_unique<checkpoint::Saver>(folder_, told(token), isFirst(),
-                                                 static_cast<size_t>(loop_.stmt->checkpoint->keep));
+    // A part that writes its files elsewhere would let the first one wait for them.
+    std::string elsewhere;
+    for (const std::string &wrong : heard(seesFolder(told(token))))
+      elsewhere = elsewhere.empty() ? wrong : elsewhere;
+    if (why = told(elsewhere); !why.empty())
+      return std::nullopt;
     if (word == kBegins)
       return std::nullopt;
   } catch (NothingCame nothing) {

@@ -11,14 +11,17 @@ namespace ptl::parts {
 
 using reference::Value;
 
-static OpId foldOp(Fold fold) {
+/// The larger of two truth values is whether any is true.
+static OpId foldOp(Fold fold, ElemKind elem) {
+  if (elem == ElemKind::Bool && fold != Fold::Sum)
+    return fold == Fold::Max ? OpId::ReduceAny : OpId::ReduceAll;
   return fold == Fold::Sum   ? OpId::ReduceSum
          : fold == Fold::Max ? OpId::ReduceMax
                              : OpId::ReduceMin;
 }
 
 Scalar folded(Fold fold, ElemKind elem, Scalar left, Scalar right) {
-  return roundScalar(reference::foldStep(foldOp(fold), elem, left, right), elem);
+  return roundScalar(reference::foldStep(foldOp(fold, elem), elem, left, right), elem);
 }
 
 /// Sums of the two most common element types, at memory speed. Addition of two numbers is

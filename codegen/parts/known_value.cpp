@@ -76,7 +76,8 @@ private:
         return std::nullopt;
       operands.push_back(std::move(*known));
     }
-    return evaluated(builtinCallOf(cast<OpExpr>(*value.expr), value.elem, std::move(operands), {}));
+    return evaluated(
+        builtinCallOf(cast<OpExpr>(*value.expr), value.elem, std::move(operands), {}, {}));
   }
 
   std::optional<Value> converted(const PlacedValue &value) {

@@ -20,12 +20,12 @@ bool isPieceOf(const PlacedValue &value) {
   for (const auto &[axis, position] : value.positions)
     if (axis >= value.positions.size())
       return false;
-  return true;
+  return value.selected.empty();
 }
 
 static bool isComputed(const PlacedValue &value) {
   return value.kind == PlacedKind::Apply || value.kind == PlacedKind::Convert ||
-         value.kind == PlacedKind::Reshape ||
+         value.kind == PlacedKind::Reshape || value.kind == PlacedKind::Store ||
          (value.kind == PlacedKind::Index && !isPieceOf(value));
 }
 
@@ -110,8 +110,12 @@ static std::vector<Around> allAround(const PlacedProgram &placed) {
 static bool keepsElements(const PlacedProgram &placed, const PlacedValue &value) {
   if (value.kind == PlacedKind::Convert)
     return value.elem == placed.values[*value.operands[0]].elem;
+  if (value.kind == PlacedKind::Index)
+    return !value.hasOutside &&
+           std::ranges::all_of(value.selected,
+                               [](const PlacedSelection &each) { return each.operand == 0; });
   if (value.kind != PlacedKind::Apply)
-    return true;
+    return value.kind == PlacedKind::Reshape;
   OpId op = cast<OpExpr>(*value.expr).op->id;
   return op == OpId::Transpose || op == OpId::Reshape || op == OpId::Broadcast;
 }
@@ -222,7 +226,10 @@ public:
     for (ValueId id : stretch.inputs)
       params += (params.empty() ? "" : ", ") + name(id) + ": " + type(id);
     for (ValueId id : stretch.values)
-      body += "    let " + name(id) + " = " + expression(id) + "\n";
+      if (placed_.values[id].kind == PlacedKind::Store)
+        body += stored(id);
+      else
+        body += "    let " + names(id) + " = " + expression(id) + "\n";
     for (ValueId id : stretch.outputs) {
       results += (results.empty() ? "r" : ", r") + std::to_string(id) + ": " + type(id);
       body += "    r" + std::to_string(id) + " = " + name(id) + "\n";
@@ -231,6 +238,18 @@ public:
   }
 
 private:
+  /// The name of a value among those of all results of its built-in.
+  std::string names(ValueId id) const {
+    const PlacedValue &value = placed_.values[id];
+    const auto *expr = value.kind == PlacedKind::Apply ? dyn_cast<OpExpr>(value.expr) : nullptr;
+    size_t count = expr ? expr->op->signatures[0].results.size() : 1;
+    std::string text;
+    for (size_t i = 0; i < count && count > 1; ++i)
+      text += (text.empty() ? "(" : ", ") +
+              (i == value.result ? name(id) : "_" + name(id) + "r" + std::to_string(i));
+    return text.empty() ? name(id) : text + ")";
+  }
+
   static std::string name(ValueId id) { return "v" + std::to_string(id); }
 
   static std::string list(const std::vector<int64_t> &numbers) {
@@ -277,16 +296,42 @@ private:
     if (value.kind == PlacedKind::Reshape)
       return "reshape(" + operand(value, 0) + ", " + list(extents_(id)) + ")";
     if (value.kind == PlacedKind::Index) {
-      std::string items;
-      for (size_t axis = 0; axis < placed_.values[*value.operands[0]].shape.size(); ++axis) {
-        auto found = std::ranges::find(value.positions, axis, &std::pair<size_t, Dim>::first);
-        items += (items.empty() ? "" : ", ") + (found == value.positions.end()
-                                                    ? std::string(":")
-                                                    : std::to_string(number_(found->second)));
-      }
-      return "reshape(" + operand(value, 0) + "[" + items + "], " + list(extents_(id)) + ")";
+      std::string region = operand(value, 0) + "[" + items(value) + "]";
+      if (value.hasOutside)
+        region = "load(" + region + ", outside: " + operand(value, value.operands.size() - 1) + ")";
+      return "reshape(" + region + ", " + list(extents_(id)) + ")";
     }
     return applied(id, value, cast<OpExpr>(*value.expr));
+  }
+
+  /// An index along one axis.
+  std::string item(const PlacedValue &value, size_t axis) const {
+    auto position = std::ranges::find(value.positions, axis, &std::pair<size_t, Dim>::first);
+    if (position != value.positions.end())
+      return std::to_string(number_(position->second));
+    auto selected = std::ranges::find(value.selected, axis, &PlacedSelection::axis);
+    if (selected == value.selected.end())
+      return ":";
+    if (selected->operand > 0)
+      return operand(value, selected->operand);
+    int64_t start = number_(selected->start), step = number_(selected->step);
+    int64_t last = start + (number_(selected->length) - 1) * step;
+    return std::to_string(start) + ".." + std::to_string(last + 1) +
+           (step == 1 ? "" : " step " + std::to_string(step));
+  }
+
+  /// A copy with other elements in a region.
+  std::string stored(ValueId id) const {
+    const PlacedValue &value = placed_.values[id];
+    return "    var " + name(id) + " = " + operand(value, 0) + "\n    " + name(id) + "[" +
+           items(value) + "] = " + operand(value, 1) + "\n";
+  }
+
+  std::string items(const PlacedValue &value) const {
+    std::string text;
+    for (size_t axis = 0; axis < placed_.values[*value.operands[0]].shape.size(); ++axis)
+      text += (text.empty() ? "" : ", ") + item(value, axis);
+    return text;
   }
 
   std::string converted(const PlacedValue &value, const ConvertExpr &expr) const {
@@ -311,60 +356,70 @@ private:
       return op.starts_with('.') ? operand(value, 0) + op : op + " " + operand(value, 0);
     if (expr.op->id == OpId::Transpose && expr.axes.empty())
       return operand(value, 0) + ".T";
-    std::string text = op + "(";
-    auto add = [&](const std::string &argument) {
-      text += (text.ends_with('(') ? "" : ", ") + argument;
-    };
-    size_t next = 0;
-    for (const OpParam &param : expr.op->params) {
-      std::string word = param.keywordOnly ? std::string(param.name) + ": " : "";
-      if (param.kind == ParamKind::ArrayType)
-        add(word + type(id));
-      else if (param.kind == ParamKind::ElemType)
-        add(word + std::string(elemName(value.elem)));
-      size_t many = param.kind != ParamKind::Value ? 0 : param.variadic ? count - next : 1;
-      for (; many > 0 && next < count; --many, ++next)
-        if (value.operands[next])
-          add(word + operand(value, next));
-    }
-    return text + rest(id, value, expr, !text.ends_with('(')) + flags(expr) + ")";
-  }
-
-  /// The arguments that are words or truth values, `round: .even`, `descending: true`.
-  static std::string flags(const OpExpr &expr) {
     std::string text;
-    for (size_t i = 0; i < expr.op->params.size() && i < expr.args.size(); ++i) {
-      const Expr *arg = expr.args[i];
-      const auto *tag = arg ? dyn_cast<EnumTagExpr>(arg) : nullptr;
-      bool isTruth = arg && expr.op->params[i].kind == ParamKind::BoolConst;
-      if (tag || isTruth)
-        text += ", " + std::string(expr.op->params[i].name) + ": " +
-                (tag ? "." + std::string(tag->tag)
-                     : std::string(cast<ConstExpr>(*arg).intValue ? "true" : "false"));
+    size_t next = 0;
+    for (size_t i = 0; i < expr.op->params.size(); ++i) {
+      const OpParam &param = expr.op->params[i];
+      size_t many = param.kind != ParamKind::Value ? 1 : param.variadic ? count - next : 1;
+      for (; many > 0; --many) {
+        std::string argument = param.kind != ParamKind::Value ? parameter(id, value, expr, i)
+                               : next < count && value.operands[next] ? operand(value, next)
+                                                                      : std::string();
+        next += param.kind == ParamKind::Value;
+        if (!argument.empty())
+          text += (text.empty() ? "" : ", ") +
+                  (param.keywordOnly ? std::string(param.name) + ": " : "") + argument;
+      }
     }
-    return text;
+    return op + "(" + text + ")";
   }
 
-  /// The arguments that are axes, shapes and equations.
-  std::string rest(ValueId id, const PlacedValue &value, const OpExpr &expr, bool isBehind) const {
-    std::string comma = isBehind ? ", " : "";
-    if (expr.op->id == OpId::Transpose) {
-      std::vector<int64_t> axes;
-      for (int64_t axis : expr.axes)
-        axes.push_back(axis < 0 ? axis + static_cast<int64_t>(value.shape.size()) : axis);
-      return comma + list(axes);
+  /// The argument of a parameter that is no operand; empty to leave it out.
+  std::string parameter(ValueId id, const PlacedValue &value, const OpExpr &expr, size_t i) const {
+    const Expr *arg = i < expr.args.size() ? expr.args[i] : nullptr;
+    switch (expr.op->params[i].kind) {
+    case ParamKind::ArrayType:
+      return type(id);
+    case ParamKind::ElemType:
+      return std::string(elemName(value.elem));
+    case ParamKind::Text:
+      return "\"" + expr.equation + "\"";
+    case ParamKind::Enum:
+      return arg ? "." + cast<EnumTagExpr>(*arg).tag : std::string();
+    case ParamKind::BoolConst:
+      return !arg ? std::string() : cast<ConstExpr>(*arg).intValue ? "true" : "false";
+    case ParamKind::Dim:
+      return std::to_string(number_(value.lengths[0]));
+    case ParamKind::Dims:
+      return lengths(id, value, expr.op->params[i].name);
+    case ParamKind::Axis:
+    case ParamKind::Axes:
+      return axes(value, expr);
+    default:
+      return {};
     }
-    if (expr.op->id == OpId::Reshape || expr.op->id == OpId::Broadcast)
-      return comma + list(extents_(id));
-    if (!expr.equation.empty())
-      return comma + "\"" + expr.equation + "\"";
-    bool hasAxis = std::ranges::any_of(expr.op->params, [](const OpParam &param) {
-      return param.kind == ParamKind::Axis || param.kind == ParamKind::Axes;
-    });
-    if (!hasAxis || expr.reducesAll || expr.axes.empty())
-      return "";
-    return comma +
-           "axis: " + (expr.axes.size() == 1 ? std::to_string(expr.axes[0]) : list(expr.axes));
+  }
+
+  /// The shape of the result, or of `pad` the margins in front or behind.
+  std::string lengths(ValueId id, const PlacedValue &value, std::string_view name) const {
+    if (cast<OpExpr>(*value.expr).op->id != OpId::Pad)
+      return list(extents_(id));
+    size_t rank = value.shape.size(), named = value.lengths.size() / 2;
+    std::vector<int64_t> margins(rank - named, 0);
+    for (size_t i = 0; i < named; ++i)
+      margins.push_back(number_(value.lengths[name == "before" ? i : named + i]));
+    return list(margins);
+  }
+
+  static std::string axes(const PlacedValue &value, const OpExpr &expr) {
+    if (expr.reducesAll || expr.axes.empty())
+      return {};
+    if (expr.op->id != OpId::Transpose)
+      return expr.axes.size() == 1 ? std::to_string(expr.axes[0]) : list(expr.axes);
+    std::vector<int64_t> axes;
+    for (int64_t axis : expr.axes)
+      axes.push_back(axis < 0 ? axis + static_cast<int64_t>(value.shape.size()) : axis);
+    return list(axes);
   }
 
   const PlacedProgram &placed_;

@@ -107,7 +107,7 @@ private:
                           const std::vector<reference::Value> &args);
   reference::Value argument(const PlacedValue &value, uint32_t part,
                             const std::vector<reference::Value> &args);
-  reference::Value indexed(const PlacedValue &value, uint32_t part);
+  reference::Value selected(const PlacedValue &value, uint32_t part);
   reference::Value applied(const PlacedValue &value, uint32_t part);
   reference::Value converted(const PlacedValue &value, uint32_t part);
   reference::Value evaluated(reference::BuiltinCall call, const PlacedValue &value, uint32_t part);

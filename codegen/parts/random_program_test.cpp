@@ -10,22 +10,7 @@ namespace ptl::parts {
 
 static const std::vector<std::string> kLevels = {"host", "chip"};
 
-/// Positions of the longest axis, for bounds of sums.
-static constexpr double kLongest = 8;
-
-/// At most so many positions has an axis.
-static double positionsOf(const std::string &extent) {
-  return extent == "1" ? 1 : std::pow(kLongest, 1 + std::ranges::count(extent, '*'));
-}
-
-static std::string joined(const std::vector<std::string> &parts) {
-  std::string text;
-  for (const std::string &part : parts)
-    text += (text.empty() ? "" : ", ") + part;
-  return text;
-}
-
-RandomProgram::RandomProgram(uint64_t seed) : random_(seed) {
+RandomProgram::RandomProgram(uint64_t seed, bool selects) : random_(seed), selects_(selects) {
   for (size_t i = 0, count = 2 + random_() % 3; i < count; ++i)
     addArgument();
 }
@@ -78,6 +63,10 @@ std::string RandomProgram::program(const std::string &place, const std::string &
       "max(t, y) - y }\n"
       "fn early[A, B](x: f32[A, B], y: f32[A, B]) -> f32[A, B] { if A > 3 { if B == 2 { return "
       "max(x, y) }\n return x + y }\n return x - y }\n"
+      "fn both[A, B](x: f32[A, B]) -> (f32[A, B], f32[B, A]) { return (x * 2.0, x.T) }\n"
+      "fn turned[A, B](x: f32[A, B]) -> f32[A, B] { let (y, z) = both(x)\n return z.T - y }\n"
+      "fn apart[A, B](x: f32[A, 2 * B]) -> f32[A, B] { let (even, odd) = deinterleave(x)\n return "
+      "even - odd }\n"
       "fn centred[A, B](x: f32[A, B]) -> f32[A, B] { return x - max(x, axis: -1) }\n"
       "program p[M, N, K](" +
       header_ + "sizes: f32[M, N, K] over host by N, chip by M) -> (y: " + place +
@@ -170,7 +159,7 @@ bool RandomProgram::finish() {
 
 RandomProgram::Drawn RandomProgram::statement() {
   const RandomValue &a = chance(3) ? values_.back() : pick(values_), &b = pick(values_);
-  switch (random_() % 13) {
+  switch (random_() % (selects_ ? 15 : 13)) {
   case 0:
   case 1:
     return elementwise(a, b);
@@ -195,6 +184,9 @@ RandomProgram::Drawn RandomProgram::statement() {
     return leaving(a, b);
   case 10:
     return tasks(a, b);
+  case 11:
+  case 12:
+    return selects_ ? selected(a) : movement(a);
   default:
     return movement(a);
   }
@@ -417,54 +409,6 @@ RandomProgram::Drawn RandomProgram::reduction(const RandomValue &a) {
     return {text, std::pow(std::max(a.bound, 1.0), positions), a.unitBits ? 99 : 0};
   bool adds = name == "sum" || name == "cumsum";
   return {text, adds ? a.bound * positions : a.bound, a.unitBits, a.isExact};
-}
-
-RandomProgram::Drawn RandomProgram::shaped(const RandomValue &a) {
-  auto of = [&](const std::string &text) { return Drawn{text, a.bound, a.unitBits, a.isExact}; };
-  const std::vector<std::string> &shape = a.shape;
-  if (shape.empty())
-    return of("broadcast(" + a.name + ", [M, N])");
-  switch (random_() % 9) {
-  case 0:
-    return of(a.name + (chance(2) ? "[new]" : shape.size() == 2 ? "[:, new]" : "[.., new]"));
-  case 1: {
-    // Two neighbours become one, and what one was before may come back.
-    if (shape.size() < 2)
-      return of("reshape(" + a.name + ", [1, " + shape[0] + "])");
-    std::vector<std::string> merged = shape;
-    size_t at = random_() % (shape.size() - 1);
-    merged[at] = "(" + merged[at] + ") * (" + merged[at + 1] + ")";
-    merged.erase(merged.begin() + static_cast<ptrdiff_t>(at) + 1);
-    return of("reshape(" + a.name + ", [" + joined(merged) + "])");
-  }
-  case 2: {
-    std::vector<std::string> turned = shape;
-    std::ranges::shuffle(turned, random_);
-    return of("reshape(" + a.name + ", [" + joined(turned) + "])");
-  }
-  case 3:
-    return shape.size() == 3
-               ? of("transpose(" + a.name + ", [" +
-                    pick(std::vector<std::string>{"2, 0, 1", "1, 0, 2", "1, 2, 0"}) + "])")
-               : of(a.name + ".T");
-  case 4:
-    return std::ranges::find(shape, "1") != shape.end()
-               ? of(a.name + (shape[0] == "1" ? "[0]" : "[.., 0]"))
-               : of("broadcast(" + a.name + ", [K, " + joined(shape) + "])");
-  case 5:
-    return std::ranges::find(shape, "1") != shape.end()
-               ? of("broadcast(" + a.name + ", [M" + (shape.size() > 1 ? ", N" : "") +
-                    (shape.size() > 2 ? ", K" : "") + "])")
-               : of(a.name + ".T");
-  case 6:
-    return shape.size() > 1 ? of((chance(2) ? "tril(" : "triu(") + a.name + ", diagonal: 1)")
-                            : of(a.name + ".T");
-  case 7:
-    return {a.name + " + f32(index(0.." + shape.back() + "))", a.bound + kLongest, a.unitBits,
-            a.isExact};
-  default:
-    return of(a.name + ".T");
-  }
 }
 
 RandomProgram::Drawn RandomProgram::movement(const RandomValue &a) {

@@ -5,6 +5,8 @@
 #include "codegen/parts/parts_test_util.h"
 #include "frontend/sema/placement/placement_text.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <random>
@@ -27,7 +29,8 @@ struct RandomValue {
 
 class RandomProgram {
 public:
-  explicit RandomProgram(uint64_t seed);
+  /// `selects`: some statements select elements or put them beside each other.
+  explicit RandomProgram(uint64_t seed, bool selects = true);
 
   void grow(size_t statements);
 
@@ -72,6 +75,7 @@ private:
   Drawn unary(const RandomValue &a);
   Drawn reduction(const RandomValue &a);
   Drawn shaped(const RandomValue &a);
+  Drawn selected(const RandomValue &a);
   Drawn movement(const RandomValue &a);
   Drawn rows(const RandomValue &a);
   Drawn choice(const RandomValue &a, const RandomValue &b);
@@ -91,10 +95,28 @@ private:
   std::string gathered(const RandomValue &value, size_t leaveOut) const;
 
   std::mt19937_64 random_;
+  bool selects_;
   std::string header_;
   std::vector<RandomValue> values_;
   std::vector<std::string> lets_;
 };
+
+/// Positions of the longest axis, for bounds of sums.
+inline constexpr double kLongest = 8;
+
+/// At most so many positions has an axis.
+inline double positionsOf(const std::string &extent) {
+  return extent == "1" ? 1
+                       : std::pow(kLongest, 1 + std::ranges::count(extent, '*') +
+                                                std::ranges::count(extent, '+'));
+}
+
+inline std::string joined(const std::vector<std::string> &parts) {
+  std::string text;
+  for (const std::string &part : parts)
+    text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
 
 /// The same program, with the two levels as axes of a mesh of chips.
 std::string asMesh(std::string text, uint32_t columns);

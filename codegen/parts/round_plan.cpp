@@ -27,8 +27,11 @@ static bool usesRound(const PlacedProgram &placed, const PlacedLoop &loop, Value
     if (!isUsed[id])
       continue;
     const PlacedValue &value = placed.values[id];
-    if (depends(value.dim) ||
-        std::ranges::any_of(value.positions, [&](auto &each) { return depends(each.second); }))
+    if (depends(value.dim) || std::ranges::any_of(value.lengths, depends) ||
+        std::ranges::any_of(value.positions, [&](auto &each) { return depends(each.second); }) ||
+        std::ranges::any_of(value.selected, [&](const PlacedSelection &each) {
+          return depends(each.start) || depends(each.length) || depends(each.step);
+        }))
       return true;
     for (std::optional<ValueId> operand : value.operands)
       if (operand)

@@ -4,10 +4,12 @@
 #include "codegen/parts/elements.h"
 #include "codegen/parts/exchange.h"
 #include "codegen/parts/fold.h"
+#include "codegen/parts/index_region.h"
 #include "codegen/parts/move_rows.h"
 #include "codegen/reference/builtin.h"
 #include "codegen/reference/entry_sizes.h"
 #include "codegen/reference/scalar_ops.h"
+#include "frontend/sema/walk.h"
 #include "runtime/movement/execute.h"
 
 #include <algorithm>
@@ -79,6 +81,16 @@ Value PartsRun::argument(const PlacedValue &value, uint32_t part, const std::vec
   return sliceOf(args[index], movement::wholeBox(wholeShape(value)), boxAt(value, part));
 }
 
+/// What is said when an `assert` does not hold on a part.
+static std::string failedAssert(const PlacedAssert &assert,
+                                const std::function<const Value &(size_t)> &operand) {
+  std::string text = assert.stmt->message.empty() ? "`" + assert.stmt->text + "` does not hold"
+                                                  : assert.stmt->message;
+  for (size_t i = 0; i < assert.names.size(); ++i)
+    text += (i ? ", `" : ": `") + assert.names[i] + "` is " + reference::valueText(operand(i + 1));
+  return text;
+}
+
 Value PartsRun::onPart(const PlacedValue &value, uint32_t part, const std::vector<Value> &args) {
   switch (value.kind) {
   case PlacedKind::Argument:
@@ -96,7 +108,18 @@ Value PartsRun::onPart(const PlacedValue &value, uint32_t part, const std::vecto
     return valueOfElements(from.elem(), shapeOfBox(boxAt(value, part)), elementsOf(from));
   }
   case PlacedKind::Index:
-    return indexed(value, part);
+  case PlacedKind::Store:
+    return selected(value, part);
+  case PlacedKind::Assert: {
+    auto id = static_cast<ValueId>(&value - placed_.values.data());
+    auto operand = [&](size_t i) -> const Value & { return at(*value.operands[i], part); };
+    if (!isTrue(operand(0)))
+      stop(RunStatus::Assert,
+           failedAssert(*std::ranges::find(placed_.asserts, id, &PlacedAssert::value), operand) +
+               " (" + grid_.name(part) + ")",
+           value);
+    return operand(0);
+  }
   case PlacedKind::Slice:
     return sliceOf(at(*value.operands[0], part), boxAt(placed_.values[*value.operands[0]], part),
                    boxAt(value, part));
@@ -112,22 +135,31 @@ Value PartsRun::onPart(const PlacedValue &value, uint32_t part, const std::vecto
   stop(RunStatus::Fault, "a value that parts do not make", value);
 }
 
-/// An axis at which a position is taken is never cut, so each part has the position.
-Value PartsRun::indexed(const PlacedValue &value, uint32_t part) {
-  const PlacedValue &base = placed_.values[*value.operands[0]];
-  Box have = boxAt(base, part), wanted = have;
-  for (const auto &[axis, position] : value.positions) {
-    int64_t at = number(position, value);
-    if (at < have[axis].begin || at >= have[axis].end)
-      stop(RunStatus::Bounds,
-           "position " + std::to_string(at) + " of an axis of length " +
-               std::to_string(have[axis].length()),
-           value);
-    wanted[axis] = {at, at + 1};
+/// An index, or an assignment to one. New axes have length 1 and are added by the shape.
+Value PartsRun::selected(const PlacedValue &value, uint32_t part) {
+  const Value &from = at(*value.operands[0], part);
+  std::string why;
+  std::optional<reference::Region> region = regionOf(
+      {value, boxAt(placed_.values[*value.operands[0]], part),
+       [&](Dim dim) { return number(dim, value); },
+       [&](size_t operand) -> const Value & { return at(*value.operands[operand], part); }},
+      why);
+  if (!region)
+    stop(RunStatus::Bounds, why + " (" + grid_.name(part) + ")", value);
+  try {
+    if (value.kind == PlacedKind::Store) {
+      Value array = from;
+      reference::writeRegion(array.mutableArray(), *region, at(*value.operands[1], part),
+                             AssignMode::Set, value.expr->span);
+      return array;
+    }
+    Value taken = value.hasOutside ? reference::readOutside(from.asArray(), *region,
+                                                            at(*value.operands.back(), part))
+                                   : reference::readRegion(from.asArray(), *region);
+    return valueOfElements(taken.elem(), shapeOfBox(boxAt(value, part)), elementsOf(taken));
+  } catch (const reference::Stop &stopped) {
+    stop(stopped.status, stopped.message + " (" + grid_.name(part) + ")", value);
   }
-  Value taken = sliceOf(at(*value.operands[0], part), have, wanted);
-  // The axes of the positions have length 1 here and are dropped by the shape.
-  return valueOfElements(taken.elem(), shapeOfBox(boxAt(value, part)), elementsOf(taken));
 }
 
 Value PartsRun::evaluated(reference::BuiltinCall call, const PlacedValue &value, uint32_t part) {
@@ -153,9 +185,16 @@ Value PartsRun::applied(const PlacedValue &value, uint32_t part) {
   std::vector<Value> operands;
   for (std::optional<ValueId> operand : value.operands)
     operands.push_back(operand ? at(*operand, part) : Value());
-  return evaluated(builtinCallOf(cast<OpExpr>(*value.expr), value.elem, std::move(operands),
-                                 shapeOfBox(boxAt(value, part))),
-                   value, part);
+  std::vector<int64_t> lengths;
+  for (Dim length : value.lengths)
+    lengths.push_back(number(length, value));
+  Value made = evaluated(builtinCallOf(cast<OpExpr>(*value.expr), value.elem, std::move(operands),
+                                       shapeOfBox(boxAt(value, part)), lengths),
+                         value, part);
+  if (!made.isParts())
+    return made;
+  Value result = made.asParts()[value.result];
+  return result;
 }
 
 Value PartsRun::converted(const PlacedValue &value, uint32_t part) {
@@ -351,10 +390,39 @@ static std::string textOf(const CheckedProgram &program, const PoolOptions &opti
   return text;
 }
 
+/// Reads the arrays whose elements a `where` needs, as a whole on every part, since `args` has only
+/// their shapes. Returns why one cannot be read; else empty.
+static std::string readForWheres(const CallableDecl &decl, const PartsOptions &options,
+                                 std::vector<Value> &args) {
+  std::string why;
+  for (size_t i = 0; i < decl.params.size() && i < args.size(); ++i) {
+    bool isNeeded = false;
+    for (const WhereClause &clause : decl.wheres)
+      forEachExpr(clause.condition, [&](const Expr *expr) {
+        const auto *local = dyn_cast<LocalRefExpr>(expr);
+        isNeeded |= local && local->local == decl.params[i];
+      });
+    if (!isNeeded || !args[i].isArray() || !options.files || !options.files->reads(i))
+      continue;
+    Value whole = options.files->read(i, movement::wholeBox(args[i].shape()), why);
+    if (!why.empty())
+      return why;
+    args[i] = std::move(whole);
+  }
+  return {};
+}
+
 RunResult runOnParts(const CheckedProgram &program, const SourceManager &sources,
                      const PlacedProgram &placed, std::vector<Value> args,
                      const PartsOptions &options) {
   Sizes sizes;
+  if (std::string why = readForWheres(*placed.decl, options, args); !why.empty()) {
+    RunResult failed;
+    failed.status = RunStatus::Silent;
+    failed.message = why;
+    failed.span = placed.decl->nameSpan;
+    return failed;
+  }
   RunResult result =
       reference::bindSizes(program, sources, *placed.decl, args, options.entry, sizes);
   for (size_t i = 0; i < placed.decl->params.size() && result.ok(); ++i)

@@ -52,7 +52,80 @@ constexpr Form forms[] = {
     {"a + b + zeros(f32[M, N])", "M, N", "M, N", "M, N"},
     {"scaled(a, b)", "M, N", "M, N", "M, N"},
     {"contracted(a, b)", "M, K", "K, N", "M, N"},
+    {"concat(a, b, axis: 1)", "M, N", "M, K", "M, N + K"},
+    {"concat(a, b, axis: 0)", "M, N", "K, N", "M + K, N"},
+    {"concat(a @ b, zeros(f32[M, 2]), axis: 1)", "M, K", "K, N", "M, N + 2"},
+    {"pad(a, 1.5, before: [0, 1], after: [0, 2]) + b", "M, N", "M, 1", "M, N + 3"},
+    {"pad(a @ b, 0.0, before: [1, 0])", "M, K", "K, N", "M + 1, N"},
+    {"pad(max(a - b, axis: 0), 1.0, after: [1, 0])", "M, N", "M, N", "2, N"},
+    {"interleave(a, b)", "M, N", "M, N", "M, 2 * N"},
+    {"apart(interleave(a, b))", "M, N", "M, N", "M, N"},
+    {"largest(a) * b", "M, N", "M, 1", "M, 1"},
+    {"one_hot(i32(a, round: .down), E: 3) + b", "M, N", "M, N, 1", "M, N, 3"},
+    {"gather(a, places(b, N), axis: 1)", "M, N", "M, K", "M, K"},
+    {"gather(a, places(b, M), axis: 0)", "M, N", "K, N", "K, N"},
+    {"scatter(a, places(b, N), b, axis: 1)", "M, N", "M, K", "M, N"},
+    {"scatter(a, places(b, N), b, axis: 1, combine: .max)", "M, N", "M, K", "M, N"},
+    {"scatter(zeros(f32[M, N]), places(b, N), b, axis: 1, combine: .add) + 0.0 * a", "M, N", "M, K",
+     "M, N"},
+    {"scatter(a @ b, places(b, M), b, axis: 0, combine: .add)", "M, M", "M, N", "M, N"},
+    {"a[rows(b, M), :]", "M, N", "K", "K, N"},
+    {"a[:, rows(b, N)]", "M, N", "K", "M, K"},
+    {"a[rows(b, M)[0], :]", "M, N", "K", "N"},
+    {"a[:, 1..N] + b", "M, N", "M, 1", "M, N - 1"},
+    {"a[:, 0..N step 2] * b", "M, N", "M, 1", "M, (N + 1) / 2"},
+    {"load(a[:, 1..N + 1], outside: 0.0) + b", "M, N", "M, N", "M, N"},
+    {"(a @ b)[:, 0..1]", "M, K", "K, N", "M, 1"},
+    {"einsum(\"mk,kn->mn\", a, b)", "M, K", "K, N", "M, N"},
+    {"einsum(\"mk,kn->nm\", a, b)", "M, K", "K, N", "N, M"},
+    {"einsum(\"bmk,bk->bm\", a, b)", "B, M, K", "B, K", "B, M"},
+    {"einsum(\"mk,nk->k\", a, b)", "M, K", "N, K", "K"},
+    {"select(b > 0.0, sum(a, axis: 0), 0.0)", "M, N", "1, N", "1, N"},
+    {"max(max(a, axis: 0), b)", "M, N", "1, N", "1, N"},
+    {"f32(philox(i32(abs(a), round: .down), 3) % 7) + b", "M, N", "M, N", "M, N"},
+    {"twice(a, b)", "M, N", "M, N", "M, N"},
+    {"column(a, b)", "M, N", "M, 1", "M, N"},
+    {"row(a, b)", "M, N", "N", "M, N"},
+    {"placed(a, b)", "M, N", "M, N", "M, N"},
+    {"row(a @ a, sum(b, axis: 0)[0, :])", "M, M", "K, M", "M, M"},
+    {"first(a, b)", "M, 1", "M", "M, 1"},
 };
+
+/// What the forms call.
+constexpr std::pair<const char *, const char *> functions[] = {
+    {"scaled", "fn scaled[M, N](x: f32[M, N], y: f32[M, N]) -> f32[M, N] { let z = x * y\n"
+               "return z + y }\n"},
+    {"contracted",
+     "fn contracted[M, K, N](x: f32[M, K], y: f32[K, N]) -> f32[M, N] { return x @ y }\n"},
+    {"apart", "fn apart[M, N](x: f32[M, 2 * N]) -> f32[M, N] { let (even, odd) = deinterleave(x)\n"
+              "return even - odd }\n"},
+    {"largest", "fn largest[M, N](x: f32[M, N]) -> f32[M, 1] where N >= 1 {\n"
+                "let (value, position) = topk(x, 1)\nreturn value + f32(position) }\n"},
+    {"places", "fn places[M, N](x: f32[M, N], length: int) -> i32[M, N] {\n"
+               "return i32(abs(x), round: .down) % i32(length) }\n"},
+    {"rows", "fn rows[M](x: f32[M], length: int) -> i32[M] {\n"
+             "return i32(abs(x), round: .down) % i32(length) }\n"},
+    {"column", "fn column[M, N](x: f32[M, N], y: f32[M, 1]) -> f32[M, N] { var z = x\n"
+               "z[:, 1..N] = y\nz[0..1, N - 1] = 2.0\nreturn z }\n"},
+    {"row", "fn row[M, N](x: f32[M, N], y: f32[N]) -> f32[M, N] { var z = x\n"
+            "z[M - 1, :] = y\nreturn z }\n"},
+    {"placed", "fn placed[M, N](x: f32[M, N], y: f32[M, N]) -> f32[M, N] where M >= 1 {\n"
+               "var z = x\nz[:, argsort(x[0, :], axis: 0)] = y\nreturn z }\n"},
+    {"first", "fn first[M](x: f32[M, 1], y: f32[M]) -> f32[M, 1] { var z = x\nz[:, 0] = y\n"
+              "return z }\n"},
+    {"twice", "fn both[M, N](x: f32[M, N], y: f32[M, N]) -> (f32[M, N], f32[M, N]) {\n"
+              "if M > 3 { return (x + y, x) }\nreturn (x, x - y) }\n"
+              "fn twice[M, N](x: f32[M, N], y: f32[M, N]) -> f32[M, N] {\n"
+              "let (p, q) = both(x, y)\nreturn p * 2.0 + q }\n"},
+};
+
+std::string calledBy(const Form &form) {
+  std::string text;
+  for (auto [name, function] : functions)
+    if (std::string(form.text).find(std::string(name) + "(") != std::string::npos)
+      text += function;
+  return text;
+}
 
 std::vector<std::string> namesIn(const std::string &shape) {
   std::vector<std::string> names = {""};
@@ -66,7 +139,8 @@ std::vector<std::string> namesIn(const std::string &shape) {
 
 TEST(Parts, EveryWayToCutEveryForm) {
   size_t accepted = 0, refused = 0;
-  for (const Form &form : forms)
+  for (const Form &form : forms) {
+    size_t before = accepted;
     for (const std::string &cutA : namesIn(form.a))
       for (const std::string &cutB : namesIn(form.b))
         for (const std::string &cutY : namesIn(form.result))
@@ -79,13 +153,11 @@ TEST(Parts, EveryWayToCutEveryForm) {
             if (!move.empty())
               value = move + "(" + value + ", over: chip" + (takesBy ? ", by: " + cutY : "") + ")";
             std::string text =
-                "fn scaled[M, N](x: f32[M, N], y: f32[M, N]) -> f32[M, N] { let z = x * y\n return "
-                "z + y }\n"
-                "fn contracted[M, K, N](x: f32[M, K], y: f32[K, N]) -> f32[M, N] { return x @ y }\n"
-                "program p[B, M, N, K](a: " +
-                placed(form.a, cutA) + ", b: " + placed(form.b, cutB) +
+                calledBy(form) + "program p[B, M, N, K](a: " + placed(form.a, cutA) +
+                ", b: " + placed(form.b, cutB) +
                 ", sizes: f32[B, M, N, K]) -> (y: " + placed(form.result, cutY) +
-                ") at host {\n    let _s = sizes\n    y = " + value + "\n}\n";
+                ") at host\nwhere N >= 1, M >= 1\n{\n    let _s = sizes\n    y = " + value +
+                "\n}\n";
             CheckedText checked(text);
             if (!checked.ok()) {
               ++refused;
@@ -107,6 +179,8 @@ TEST(Parts, EveryWayToCutEveryForm) {
                     << text << "on " << parts << " parts";
             }
           }
+    EXPECT_GT(accepted, before) << form.text;
+  }
   EXPECT_GT(accepted, 150u);
   EXPECT_GT(refused, 1000u);
 }
@@ -135,13 +209,9 @@ TEST(Parts, FormsOverTwoLevels) {
       return placedOver(shape, pick(namesIn(shape)), pick(namesIn(shape)));
     };
     std::string text =
-        "fn scaled[M, N](x: f32[M, N], y: f32[M, N]) -> f32[M, N] { let z = x * y\n return z + y "
-        "}\n"
-        "fn contracted[M, K, N](x: f32[M, K], y: f32[K, N]) -> f32[M, N] { return x @ y }\n"
-        "program p[B, M, N, K](a: " +
-        drawn(form.a) + ", b: " + drawn(form.b) +
+        calledBy(form) + "program p[B, M, N, K](a: " + drawn(form.a) + ", b: " + drawn(form.b) +
         ", sizes: f32[B, M, N, K] over host by B, chip by M) -> (y: " + drawn(form.result) +
-        ") at pod {\n    let _s = sizes\n    y = " + value + "\n}\n";
+        ") at pod\nwhere N >= 1, M >= 1\n{\n    let _s = sizes\n    y = " + value + "\n}\n";
     CheckedText checked(text);
     if (!checked.ok()) {
       ++refused;
@@ -209,6 +279,46 @@ program extremes[M, N](a: i32[M, N] over chip by M) -> (s: i32[1, N], high: i32[
   std::vector<Value> args = {Value::array(std::move(array))};
   for (uint32_t parts : {1u, 2u, 3u, 7u})
     EXPECT_EQ(compareOnParts(checked, *checked.find("extremes"), args, parts, 3), "");
+}
+
+TEST(Parts, ScansOfFunctions) {
+  CheckedText checked(R"(
+fn larger(a: f32[..], b: f32[..]) -> f32[..]
+where associative
+{
+    return max(a, b)
+}
+fn joined(s: f32[..], p: f32[..], s2: f32[..], p2: f32[..]) -> (f32[..], f32[..])
+where associative
+{
+    return (s * p2 + s2, p * p2)
+}
+program p[M](a: f32[M, 7] over chip by M) -> (y: f32[M, 7] over chip by M, z: f32[M, 1] over chip by M, h: f32[M, 7] over chip by M) at host {
+    y = scan(larger, a, start: -inf, axis: 1)
+    z = reduce(larger, a, start: -inf, axis: 1)
+    let (s, _p) = scan(joined, a, ones(f32[M, 7]) * 2.0, start: (0.0, 1.0), axis: 1)
+    h = s
+}
+)");
+  ASSERT_TRUE(checked.ok()) << checked.errors();
+  for (int64_t rows : {0, 1, 5})
+    for (uint32_t parts : {1u, 2u, 3u, 7u})
+      EXPECT_EQ(compareOnParts(checked, *checked.find("p"), {numbers({rows, 7}, 1)}, parts, 3), "");
+}
+
+TEST(Parts, TruthOfAllParts) {
+  CheckedText checked(R"(
+program p[M, N](a: f32[M, N] over chip by M) -> (any: i32[1, N], all: i32[1, 1], some: i32[1, N] over chip by N) at host {
+    any = i32(all_reduce(any(a > 1.0, axis: 0), over: chip))
+    all = i32(all_reduce(all(a > -3.0, axis: [0, 1]), over: chip))
+    some = i32(reduce_scatter(any(a == 2.0, axis: 0), over: chip, by: N))
+}
+)");
+  ASSERT_TRUE(checked.ok()) << checked.errors();
+  for (const std::vector<int64_t> &shape :
+       std::vector<std::vector<int64_t>>{{5, 3}, {1, 4}, {0, 2}})
+    for (uint32_t parts : {1u, 2u, 3u, 7u})
+      EXPECT_EQ(compareOnParts(checked, *checked.find("p"), {numbers(shape, 1)}, parts, 3), "");
 }
 
 TEST(Parts, EmptyArrays) {

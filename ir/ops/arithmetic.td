@@ -7,6 +7,7 @@ class Ptl_Operator<string mnemonic, string spelling, string sum, string chip, li
   let group = "arithmetic";
   let summary = sum;
   let opClass = "Elementwise";
+  let axisFlow = "Named";
   let cpuCost = 1;
   let params = [Ptl_In<"a", "left operand">, Ptl_In<"b", "right operand">];
   let signatures = ["[T: number] (T[*], T[*]) -> T[*]"];
@@ -25,22 +26,26 @@ class Ptl_BoolOperator<string mnemonic, string spelling, string sum, string chip
 }
 
 def Ptl_AddOp : Ptl_Operator<"add", "+", "sum of two values", "native TADD"> {
+  let linearity = "Sums";
   let identity = "Zero";
   let swapped = "Add";
   let forms = Ptl_BinaryForms<"Add">;
   let description = [{The result is rounded to the element type; integers wrap.}];
 }
 def Ptl_SubOp : Ptl_Operator<"sub", "-", "difference of two values", "native TSUB"> {
+  let linearity = "Sums";
   let forms = Ptl_BinaryForms<"Sub">;
   let description = [{The result is rounded to the element type; integers wrap.}];
 }
 def Ptl_MulOp : Ptl_Operator<"mul", "*", "elementwise product", "native TMUL"> {
+  let linearity = "Factors";
   let identity = "One";
   let swapped = "Mul";
   let forms = Ptl_BinaryForms<"Mul">;
   let description = [{The result is rounded to the element type; integers wrap. The product of matrices is `@`.}];
 }
 def Ptl_DivOp : Ptl_Operator<"div", "/", "quotient", "native TDIV"> {
+  let linearity = "Dividend";
   let forms = Ptl_BinaryForms<"Div">;
   let cpuCost = 3;
   let description = [{
@@ -72,6 +77,7 @@ def Ptl_CdivOp : Ptl_Operator<"cdiv", "cdiv", "quotient rounded up", "emulated s
   let example = "fn example(a: int, b: int) -> int { return cdiv(a, b) }\n";
 }
 def Ptl_NegOp : Ptl_Operator<"neg", "-", "negation", "native TNEG"> {
+  let linearity = "Sums";
   let forms = Ptl_Forms<"TNeg">;
   let description = [{Integers wrap: the negation of the smallest value is that value.}];
   let params = [Ptl_In<"x", "operand">];

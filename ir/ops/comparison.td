@@ -6,6 +6,7 @@ class Ptl_Comparison<string mnemonic, string spelling, string sum> : Ptl_Builtin
   let group = "comparison";
   let summary = sum;
   let opClass = "Comparison";
+  let axisFlow = "Named";
   let cpuCost = 1;
   let params = [Ptl_In<"a", "left operand">, Ptl_In<"b", "right operand">];
   let signatures = ["[T: number] (T[*], T[*]) -> bool[*]"];
@@ -60,6 +61,7 @@ Takes `a` where `c` is true, else `b`. Both are evaluated: what stands in the ar
 `select(x > 0, log(x), 0)` holds no NaN.
 }];
   let opClass = "Select";
+  let linearity = "Moves";
   let params = [Ptl_In<"c", "condition">, Ptl_In<"a", "value where the condition holds">,
                 Ptl_In<"b", "value elsewhere">];
   let signatures = ["[T: any] (bool[*], T[*], T[*]) -> T[*]"];

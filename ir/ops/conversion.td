@@ -6,6 +6,7 @@ class Ptl_Conversion<string mnemonic, string sum, string chip> : Ptl_Builtin<mne
   let group = "conversion";
   let summary = sum;
   let opClass = "Conversion";
+  let axisFlow = "Named";
   let a2 = chip;
 }
 class Ptl_ElemParam<string defaultText, string docLine> : Ptl_Keyword<"to", "ElemType", defaultText, docLine>;

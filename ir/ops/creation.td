@@ -11,6 +11,7 @@ class Ptl_Creation<string mnemonic, string sum, string chip> : Ptl_Builtin<mnemo
 }
 
 def Ptl_ZerosOp : Ptl_Creation<"zeros", "an array of zeros", "native TEXPANDS"> {
+  let axisFlow = "Everywhere";
   let cpuCost = 0;
   let description = [{`zeros(f32[i, j])` has exactly the type that is named. For `bool` it is false.}];
   let params = [Ptl_ArrayType<"type of the result">];
@@ -18,6 +19,7 @@ def Ptl_ZerosOp : Ptl_Creation<"zeros", "an array of zeros", "native TEXPANDS"> 
   let example = "fn example[N](x: f32[N]) -> f32[N] { return x + zeros(f32[N]) }\n";
 }
 def Ptl_OnesOp : Ptl_Creation<"ones", "an array of ones", "native TEXPANDS"> {
+  let axisFlow = "Everywhere";
   let cpuCost = 0;
   let description = [{`ones(f32[i, j])` has exactly the type that is named. For `bool` it is true.}];
   let params = [Ptl_ArrayType<"type of the result">];
@@ -25,6 +27,7 @@ def Ptl_OnesOp : Ptl_Creation<"ones", "an array of ones", "native TEXPANDS"> {
   let example = "fn example[N](x: f32[N]) -> f32[N] { return x + ones(f32[N]) }\n";
 }
 def Ptl_FullOp : Ptl_Creation<"full", "an array of one value", "native TEXPANDS"> {
+  let axisFlow = "Everywhere";
   let cpuCost = 0;
   let description = [{`full(f32[i, 1], -inf)`: every element is the value, which has the element type of the array.}];
   let params = [Ptl_ArrayType<"type of the result">, Ptl_In<"value", "what every element holds">];
@@ -32,6 +35,7 @@ def Ptl_FullOp : Ptl_Creation<"full", "an array of one value", "native TEXPANDS"
   let example = "fn example[N](x: f32[N]) -> f32[N] { return x + full(f32[N], 0.5) }\n";
 }
 def Ptl_IndexOp : Ptl_Creation<"index", "the positions in a range", "native TCI"> {
+  let axisFlow = "Everywhere";
   let cpuCost = 0;
   let description = [{
 `index(r)` is `i32[r]`: `r.start`, `r.start + 1`, up to `r.end - 1`. Any range will do: `index(0..N)`, and `index(N)` for short.
@@ -43,6 +47,7 @@ def Ptl_IndexOp : Ptl_Creation<"index", "the positions in a range", "native TCI"
   let example = "fn example[N](x: f32[N]) -> i32[N] { return index(0..N) * i32(x > 0.0) }\n";
 }
 def Ptl_OneHotOp : Ptl_Creation<"one_hot", "rows with a single one", "emulated TCI, TCMP, TSEL"> {
+  let axisFlow = "Appended";
   let description = [{
 `one_hot(id, E: 64)` adds an axis of extent `E` at the end: 1 at the position that `id` names, else 0. A position outside of `0..E` gives
 a row of zeros.

@@ -6,6 +6,7 @@ class Ptl_Unary<string mnemonic, string sum, string chip, string kind = "float">
   let group = "elementwise_math";
   let summary = sum;
   let opClass = "Elementwise";
+  let axisFlow = "Named";
   let params = [Ptl_In<"x", "operand">];
   let signatures = ["[T: " # kind # "] (T[*]) -> T[*]"];
   let example = "fn example[N](x: f32[N]) -> f32[N] { return " # mnemonic # "(x) }\n";
@@ -184,6 +185,7 @@ def Ptl_CopysignOp : Ptl_Binary<"copysign", "magnitude of a with the sign of b",
   let description = [{The signs of zeros and NaNs count.}];
 }
 def Ptl_MaxOp : Ptl_Binary<"max", "larger of two values", "native TMAX", "number"> {
+  let linearity = "Maxima";
   let identity = "Lowest";
   let swapped = "Max";
   let forms = Ptl_BinaryForms<"Max">;
@@ -194,6 +196,7 @@ When one operand is NaN the result is either NaN or the other operand; `maxnan` 
 }];
 }
 def Ptl_MinOp : Ptl_Binary<"min", "smaller of two values", "native TMIN", "number"> {
+  let linearity = "Minima";
   let identity = "Highest";
   let swapped = "Min";
   let forms = Ptl_BinaryForms<"Min">;

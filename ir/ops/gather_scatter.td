@@ -18,6 +18,8 @@ where all(idx >= 0), all(idx < C)
 }
 }];
   let opClass = "Gather";
+  let axisFlow = "Gathered";
+  let linearity = "Moves";
   let flops = "0";
   let bytes = "2 * out + idx";
   let customCheck = 1;
@@ -42,6 +44,8 @@ where all(idx >= 0), all(idx < N)
 }
 }];
   let opClass = "Scatter";
+  let axisFlow = "Along";
+  let linearity = "Moves";
   let flops = "0";
   let customCheck = 1;
   let a2 = "native TSCATTER";

@@ -148,6 +148,10 @@ class Ptl_Record {
   string a3 = a2;
   string a5 = a3;
   bit customCheck = 0;
+  // Where results lie on parts: how axes of the result come from axes of operands, and of which
+  // partial operands the result is partial, as in `AxisFlow` and `Linearity`.
+  string axisFlow = "None";
+  string linearity = "None";
   // What targets ask of it (op_lowering.h). Operations are named as in `OpId`.
   string combiner = "";     // of a reduction, search or scan: the operation that joins two results
   string identity = "";     // of a combiner: what it leaves other values as they are with, as in `Identity`

@@ -163,6 +163,35 @@ struct OpSupport {
   std::string_view detail; ///< instruction or method; the reason when `None`
 };
 
+/// How the axes of a result come from those of the operands, for results on parts. Axes that
+/// correspond are cut alike; an axis that must be whole is on every part as a whole.
+enum class AxisFlow : uint8_t {
+  None,       ///< no rule: the operation is no value of a program on parts
+  Everywhere, ///< no operand has axes; the result is the same on all parts
+  Named,      ///< axes with equal names in the signature correspond
+  Along,      ///< axes correspond by position; `axis`, by default the last one, must be whole
+  Gathered,   ///< like `Along`, but only the first operand needs the axis whole
+  Matrices,   ///< axes correspond by position; the last two must be whole
+  Margins,    ///< axes correspond by position; those with margins must be whole
+  Appended,   ///< the result has the axes of the operand, and one more at the end
+  Permuted,   ///< the result has the axes of the operand in another order
+  Repeated,   ///< axes correspond from the end; those of extent 1 repeat
+  Reshaped,   ///< axes correspond if the blocks of both have the same elements
+  Lettered    ///< axes with equal letters in the equation correspond
+};
+
+/// Of which partial operands the result is partial, too: the sum, maximum or minimum over the parts
+/// may be taken after the operation. An axis that the result lacks is combined in the same way.
+enum class Linearity : uint8_t {
+  None,
+  Moves,    ///< operands of the result's element type, whose elements it moves; the others select
+  Sums,     ///< all operands are partial sums
+  Maxima,   ///< all operands are partial maxima
+  Minima,   ///< all operands are partial minima
+  Factors,  ///< one operand is a partial sum, the others are the same everywhere
+  Dividend, ///< the first operand is a partial sum of floats, the other is the same everywhere
+};
+
 /// One built-in operation.
 struct OpRecord {
   OpId id;
@@ -185,6 +214,8 @@ struct OpRecord {
   OpSupport support[kOpTargetCount];
   bool isOperator;  ///< `name` is not an identifier call
   bool customCheck; ///< the signature is incomplete; a hand-written check does the rest
+  AxisFlow axisFlow;
+  Linearity linearity;
 };
 
 /// All records, in order of `OpId`.

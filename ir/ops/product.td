@@ -6,6 +6,8 @@ class Ptl_Product<string mnemonic, string spelling, string sum> : Ptl_Builtin<mn
   let group = "product";
   let summary = sum;
   let opClass = "Product";
+  let axisFlow = "Named";
+  let linearity = "Factors";
   let core = "Cube";
   let pipe = "m";
   let a2 = "native TMATMUL for i8, f16, bf16, f32";
@@ -39,6 +41,7 @@ which extents of 1 and missing axes broadcast; a plain matrix or vector goes wit
 def Ptl_ScaledDotRecord : Ptl_Syntax<"scaled_dot"> {
   let name = "scaled_dot";
   let group = "product";
+  let axisFlow = "Named";
   let summary = "product of block-scaled matrices";
   let opClass = "Product";
   let core = "Cube";
@@ -61,6 +64,7 @@ a power of two. The contracted axis is the last one of both, so its length is a 
 }];
 }
 def Ptl_EinsumOp : Ptl_Product<"einsum", "einsum", "sum of products in index notation"> {
+  let axisFlow = "Lettered";
   let description = [{
 `einsum("md,nd->mn", q, k)`: one letter per axis; letters that the result lacks are summed over. Every letter of the result must
 occur in an operand. The result has the accumulator type.

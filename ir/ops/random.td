@@ -13,6 +13,7 @@ class Ptl_Random<string mnemonic, string sum> : Ptl_Builtin<mnemonic> {
 }
 
 def Ptl_PhiloxOp : Ptl_Random<"philox", "random bits of a position in a stream"> {
+  let axisFlow = "Named";
   let cpuCost = 80;
   let description = [{
 Word `counter % 4` of block `counter / 4` of Philox 4x32-10 with the key `seed` (low word first); the block's counter is

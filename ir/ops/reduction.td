@@ -9,6 +9,7 @@ class Ptl_Reduction<string spelling, string sum, string chip> : Ptl_Builtin<"red
   let group = "reduction";
   let summary = sum;
   let opClass = "Reduction";
+  let axisFlow = "Named";
   let params = [Ptl_In<"x", "operand">,
                 Ptl_Axes<"axes to reduce, one or a list; without it all, and the result is a scalar">, Ptl_Keep];
   let signatures = ["[T: number] (T[..]) -> T[reduced]"];
@@ -32,6 +33,7 @@ class Ptl_Scan<string spelling, string sum, string chip> : Ptl_Builtin<spelling>
   let group = "reduction";
   let summary = sum;
   let opClass = "Scan";
+  let axisFlow = "Along";
   let params = [Ptl_In<"x", "operand">, Ptl_LastAxis<"axis along which it runs">];
   let signatures = ["[T: number] (T[..]) -> T[..]"];
   let example = "fn example[R, C](x: f32[R, C]) -> f32[R, C] { return " # spelling # "(x, axis: 1) }\n";
@@ -43,6 +45,7 @@ class Ptl_Fact<string spelling, string sum> : Ptl_Builtin<spelling> {
   let group = "reduction";
   let summary = sum;
   let opClass = "Reduction";
+  let axisFlow = "Named";
   let params = [Ptl_In<"x", "operand">];
   let signatures = ["[T: integer] (T[N]) -> bool"];
   let flops = "in";
@@ -50,6 +53,7 @@ class Ptl_Fact<string spelling, string sum> : Ptl_Builtin<spelling> {
 }
 
 def Ptl_ReduceSumOp : Ptl_Reduction<"sum", "sum along axes", "native TROWSUM, TCOLSUM"> {
+  let linearity = "Sums";
   let combiner = "Add";
   let forms = Ptl_ReductionForms<"Sum">;
   let description = [{
@@ -62,6 +66,7 @@ def Ptl_ReduceProdOp : Ptl_Reduction<"prod", "product along axes", "native TROWP
   let description = [{The axes keep extent 1. Accumulates in `acc(T)`; the product over nothing is 1.}];
 }
 def Ptl_ReduceMaxOp : Ptl_Reduction<"max", "largest value along axes", "native TROWMAX, TCOLMAX"> {
+  let linearity = "Maxima";
   let combiner = "Max";
   let forms = Ptl_ReductionForms<"Max">;
   let description = [{
@@ -69,6 +74,7 @@ The axes keep extent 1. Over nothing it is `-inf`, for integers the smallest val
 }];
 }
 def Ptl_ReduceMinOp : Ptl_Reduction<"min", "smallest value along axes", "native TROWMIN, TCOLMIN"> {
+  let linearity = "Minima";
   let combiner = "Min";
   let forms = Ptl_ReductionForms<"Min">;
   let description = [{
@@ -92,11 +98,13 @@ def Ptl_ReduceArgminOp : Ptl_ArgReduction<"argmin", "position of the smallest va
   let description = [{Ties go to the lowest position; a NaN counts as smaller than any number. Over nothing -1.}];
 }
 def Ptl_ReduceAnyOp : Ptl_BoolReduction<"any", "whether any value is true"> {
+  let linearity = "Maxima";
   let combiner = "Or";
   let onNumbers = "ReduceMax";
   let description = [{The axes keep extent 1. Over nothing it is false.}];
 }
 def Ptl_ReduceAllOp : Ptl_BoolReduction<"all", "whether all values are true"> {
+  let linearity = "Minima";
   let combiner = "And";
   let onNumbers = "ReduceMin";
   let description = [{The axes keep extent 1. Over nothing it is true. `all(idx < V)` in a `where` is a fact about data.}];

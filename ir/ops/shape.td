@@ -6,18 +6,21 @@ class Ptl_Shape<string mnemonic, string sum, string chip> : Ptl_Builtin<mnemonic
   let group = "shape";
   let summary = sum;
   let opClass = "Shape";
+  let linearity = "Moves";
   let flops = "0";
   let customCheck = 1;
   let a2 = chip;
 }
 
 def Ptl_ReshapeOp : Ptl_Shape<"reshape", "same elements in another shape", "native TRESHAPE; partial inner axes are refused"> {
+  let axisFlow = "Reshaped";
   let description = [{Row-major over lengths. The product of `dims` must be the number of elements.}];
   let params = [Ptl_In<"x", "operand">, Ptl_Dims<"dims", "the new shape: `[A, B / 2]`">];
   let signatures = ["[T: any] (T[?]) -> T[?]"];
   let example = "fn example[R, C](x: f32[R, C]) -> f32[R * C] { return reshape(x, [R * C]) }\n";
 }
 def Ptl_TransposeOp : Ptl_Shape<"transpose", "reorder the axes", "native TTRANS"> {
+  let axisFlow = "Permuted";
   let cpuCost = 0;
   let aliases = [".T"];
   let description = [{
@@ -30,12 +33,14 @@ written `x.T`, it swaps the last two axes.
   let example = "fn example[R, C](x: f32[R, C]) -> f32[C, R] { return x.T }\n";
 }
 def Ptl_ConcatOp : Ptl_Shape<"concat", "arrays one after the other", "native TCONCAT"> {
+  let axisFlow = "Along";
   let description = [{Lengths along `axis` add up; all other lengths must be equal.}];
   let params = [Ptl_Ins<"xs", "arrays of one element type and rank">, Ptl_Axis<"axis along which they are joined">];
   let signatures = ["[T: any] (T[?]...) -> T[?]"];
   let example = "fn example[M, N](a: f32[M], b: f32[N]) -> f32[M + N] { return concat(a, b, axis: 0) }\n";
 }
 def Ptl_PadOp : Ptl_Shape<"pad", "surround by a value", "native TFILLPAD after, TINSERT before"> {
+  let axisFlow = "Margins";
   let description = [{
 Adds `before[n]` elements in front of axis `n` and `after[n]` behind it. The lists name every axis; a list left out is all zeros.
 }];
@@ -47,6 +52,7 @@ Adds `before[n]` elements in front of axis `n` and `after[n]` behind it. The lis
   let example = "fn example[N](x: f32[N]) -> f32[N + 3] { return pad(x, 0.0, before: [1], after: [2]) }\n";
 }
 def Ptl_BroadcastOp : Ptl_Shape<"broadcast", "repeat axes of extent 1", "native TROWEXPAND, TCOLEXPAND"> {
+  let axisFlow = "Repeated";
   let cpuCost = 0;
   let description = [{
 The operand's axes stand for the last axes of `dims`; each has that extent or extent 1. Elementwise operators do it by themselves.
@@ -56,6 +62,7 @@ The operand's axes stand for the last axes of `dims`; each has that extent or ex
   let example = "fn example[R, C](x: f32[C]) -> f32[R, C] { return broadcast(x, [R, C]) }\n";
 }
 def Ptl_InterleaveOp : Ptl_Shape<"interleave", "alternate two arrays along the last axis", "emulated TGATHER"> {
+  let axisFlow = "Along";
   let description = [{Element `2 * n` of the last axis is element `n` of `a`, element `2 * n + 1` element `n` of `b`.}];
   let params = [Ptl_In<"a", "elements at even positions">, Ptl_In<"b", "elements at odd positions">];
   let signatures = ["[T: any] (T[.., N], T[.., N]) -> T[?]"];
@@ -63,6 +70,7 @@ def Ptl_InterleaveOp : Ptl_Shape<"interleave", "alternate two arrays along the l
   let a5 = "native TINTERLEAVE";
 }
 def Ptl_DeinterleaveOp : Ptl_Shape<"deinterleave", "take even and odd positions apart", "native TGATHER with a mask pattern"> {
+  let axisFlow = "Along";
   let description = [{The reverse of `interleave`: two arrays of half the last axis, whose length must be even.}];
   let params = [Ptl_In<"x", "operand">];
   let signatures = ["[T: any] (T[.., N]) -> T[?], T[?]"];
@@ -77,6 +85,7 @@ where N % 2 == 0
   let a5 = "native TDEINTERLEAVE";
 }
 class Ptl_Triangle<string mnemonic, string sum> : Ptl_Shape<mnemonic, sum, "native TTRI"> {
+  let axisFlow = "Matrices";
   let params = [Ptl_In<"x", "operand">,
                 Ptl_Keyword<"diagonal", "Value", "0", "which diagonal bounds it: 0 the main one, 1 the one above", [Optional<Index>]>];
   let signatures = ["[T: any] (T[.., M, N], int?) -> T[.., M, N]"];

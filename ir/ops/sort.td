@@ -7,6 +7,7 @@ class Ptl_Sort<string mnemonic, string sum> : Ptl_Builtin<mnemonic> {
   let group = "sort";
   let summary = sum;
   let opClass = "Sort";
+  let axisFlow = "Along";
   let params = [Ptl_In<"x", "operand">, Ptl_LastAxis<"axis to sort along">,
                 Ptl_Flag<"descending", "largest first">];
   let flops = "in * 16";

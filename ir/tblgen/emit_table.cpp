@@ -70,7 +70,8 @@ std::string emitRecord(const Op &op, raw_ostream &os) {
          ",\n     " + quoted(op.example) + ",\n     OpClass::" + op.opClass +
          ", OpEffect::" + op.effect + ", CoreKind::" + op.core + ", " + quoted(op.pipe) + ", " +
          quoted(op.flops) + ", " + quoted(op.bytes) + ",\n     {" + join(support, ", ") + "}, " +
-         flag(op.isOperator) + ", " + flag(op.customCheck) + "},\n";
+         flag(op.isOperator) + ", " + flag(op.customCheck) + ", AxisFlow::" + op.axisFlow +
+         ", Linearity::" + op.linearity + "},\n";
 }
 
 } // namespace

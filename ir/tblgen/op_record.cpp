@@ -108,6 +108,8 @@ Op readOp(const Record &record) {
   bool isWord = isalpha(static_cast<unsigned char>(op.name[0]));
   op.isOperator = !isWord || op.name == "and" || op.name == "or" || op.name == "not";
   op.customCheck = record.getValueAsBit("customCheck");
+  op.axisFlow = str(record, "axisFlow");
+  op.linearity = str(record, "linearity");
   op.lowering = readLowering(record);
   checkOp(record, op);
   return op;

@@ -58,6 +58,8 @@ struct Op {
   std::vector<Support> support; ///< cpu, reference, a2, a3, a5
   bool isOperator;
   bool customCheck;
+  std::string axisFlow;  ///< enumerator of `AxisFlow`
+  std::string linearity; ///< enumerator of `Linearity`
   Lowering lowering;
 };
 

@@ -111,7 +111,7 @@ void Placer::choice(const IfStmt &stmt, const Statements &rest) {
   }
   choice.end = static_cast<ValueId>(placed_.values.size());
   // A choice that decides nothing does nothing.
-  if (choice.end == choice.chosen)
+  if (choice.end == choice.chosen && placed_.asserts.size() == mark.asserts)
     placed_.backTo(mark);
   else
     placed_.choices.push_back(std::move(choice));

@@ -4,6 +4,7 @@
 #include "frontend/sema/placement/place_movement.h"
 #include "frontend/sema/placement/place_rows.h"
 #include "frontend/sema/placement/place_section.h"
+#include "frontend/sema/placement/place_statement.h"
 #include "frontend/sema/placement/placement_rules.h"
 #include "frontend/sema/placement/placer.h"
 
@@ -30,22 +31,40 @@ ValueId Placer::value(const Expr &expr) {
       refuse(expr, "this number", "it must be computed from sizes and loop variables alone");
     return number(expr.dim);
   case ExprKind::Op:
-    return apply(cast<OpExpr>(expr));
+    return apply(cast<OpExpr>(expr))[0];
   case ExprKind::Convert:
     return convert(cast<ConvertExpr>(expr));
   case ExprKind::Index:
     return index(cast<IndexExpr>(expr));
   case ExprKind::If:
+    if (const Block *block = blockAlwaysTaken(expr))
+      return StatementWalk(*this).block(*block)[0];
     return choice(cast<IfExpr>(expr));
   case ExprKind::Logical:
     return logical(cast<LogicalExpr>(expr));
   case ExprKind::Call:
-    return call(cast<CallExpr>(expr));
+    return call(cast<CallExpr>(expr))[0];
   case ExprKind::Block:
     return SectionWalk(*this).pop(cast<BlockExpr>(expr));
   default:
     refuse(expr, "this expression", "there is no rule for it");
   }
+}
+
+/// The values of a tuple, or the value of anything else.
+std::vector<ValueId> Placer::values(const Expr &expr) {
+  if (expr.kind == ExprKind::Op)
+    return apply(cast<OpExpr>(expr));
+  if (expr.kind == ExprKind::Call)
+    return call(cast<CallExpr>(expr));
+  if (const Block *block = blockAlwaysTaken(expr))
+    return StatementWalk(*this).block(*block);
+  if (expr.kind != ExprKind::Tuple)
+    return {value(expr)};
+  std::vector<ValueId> all;
+  for (const Expr *element : cast<TupleExpr>(expr).elements)
+    all.push_back(value(*element));
+  return all;
 }
 
 ValueId Placer::local(const LocalRefExpr &expr) {
@@ -67,26 +86,8 @@ static Dim firstPosition(DimContext &dims, const OpExpr &expr) {
   return isPlain ? range->lo->dim : Dim();
 }
 
-ValueId Placer::apply(const OpExpr &expr) {
-  std::string name = "`" + std::string(expr.op->name) + "`";
-  if (!hasPlacementRule(*expr.op) || !(expr.type->isArray() || expr.type->isScalar()))
-    refuse(expr, name, "there is no rule for it");
-  PlacedValue made;
-  made.kind = PlacedKind::Apply;
-  made.expr = &expr;
-  made.elem = elemOf(expr.type->elem);
-  made.shape = shapeOf(*expr.type);
-  if (!std::ranges::all_of(made.shape, [&](Dim length) { return isKnown(length); }))
-    refuse(expr, name, "a length of its result depends on data");
-  if (expr.op->id == OpId::Index) {
-    // Positions are the same on every part, and what is cut takes its block of them.
-    Dim first = firstPosition(dims_, expr);
-    if (!first || !isKnown(inProgram(first)))
-      refuse(expr, name, "its range depends on data");
-    made.operands = {number(first)};
-    made.placement = Placement(placed_.levels.size());
-    return add(std::move(made));
-  }
+/// The operands of a built-in; null for one that is left out.
+static std::vector<const Expr *> argumentsOf(const OpExpr &expr) {
   std::vector<const Expr *> args;
   for (size_t i = 0; i < expr.op->params.size(); ++i) {
     if (expr.op->params[i].kind != ParamKind::Value)
@@ -96,55 +97,127 @@ ValueId Placer::apply(const OpExpr &expr) {
     else
       args.push_back(i < expr.args.size() ? expr.args[i] : nullptr);
   }
-  for (const Expr *arg : args)
-    made.operands.push_back(arg ? std::optional(value(*arg)) : std::nullopt);
-  made.placement = operandPlacements(expr, made, args);
-  return add(std::move(made));
+  return args;
+}
+
+/// One value for each result of a built-in.
+std::vector<ValueId> Placer::apply(const OpExpr &expr) {
+  std::string name = "`" + std::string(expr.op->name) + "`";
+  std::vector<const Type *> types = {expr.type};
+  if (expr.type->kind == TypeKind::Tuple)
+    types.assign(expr.type->elements.begin(), expr.type->elements.end());
+  if (!hasPlacementRule(*expr.op) || !std::ranges::all_of(types, [](const Type *type) {
+        return type->isArray() || type->isScalar();
+      }))
+    refuse(expr, name, "there is no rule for it");
+  PlacedValue made;
+  made.kind = PlacedKind::Apply;
+  made.expr = &expr;
+  for (Dim length : expr.shape)
+    made.lengths.push_back(inProgram(length));
+  bool isAtSizes = std::ranges::all_of(made.lengths, [&](Dim length) { return isKnown(length); });
+  for (const Type *type : types)
+    for (Dim length : shapeOf(*type))
+      isAtSizes &= isKnown(length);
+  if (!isAtSizes)
+    refuse(expr, name, "a length of its result depends on data");
+  std::vector<const Expr *> args;
+  if (expr.op->id == OpId::Index) {
+    // Positions are the same on every part, and what is cut takes its block of them.
+    Dim first = firstPosition(dims_, expr);
+    if (!first || !isKnown(inProgram(first)))
+      refuse(expr, name, "its range depends on data");
+    made.operands = {number(first)};
+    args = {&expr};
+  } else {
+    args = argumentsOf(expr);
+    for (const Expr *arg : args)
+      made.operands.push_back(arg ? std::optional(value(*arg)) : std::nullopt);
+  }
+  std::vector<ValueId> results;
+  for (const Type *type : types) {
+    PlacedValue each = made;
+    each.result = results.size();
+    each.elem = elemOf(type->elem);
+    each.shape = shapeOf(*type);
+    each.placement = operandPlacements(
+        {expr, std::string(expr.op->name), args},
+        [&](std::span<const PlacedOperand> here) {
+          return placeOp(dims_, expr, here, each.shape, each.elem);
+        },
+        each);
+    results.push_back(add(std::move(each)));
+  }
+  return results;
 }
 
 /// Judges the operands of `made` level by level and slices them. Returns the placement of the
 /// result.
-Placement Placer::operandPlacements(const OpExpr &expr, PlacedValue &made,
-                                    const std::vector<const Expr *> &args) {
+Placement Placer::operandPlacements(const JudgedExpr &judged, const Judge &judge,
+                                    PlacedValue &made) {
   std::vector<Placement> operands;
   for (std::optional<ValueId> id : made.operands)
     operands.push_back(id ? placed_.values[*id].placement : Placement(placed_.levels.size()));
   Placement result;
   for (size_t level = 0; level < placed_.levels.size(); ++level)
-    result.push_back(overLevel(level, expr, made, args, operands));
+    result.push_back(overLevel(level, judged, judge, made, operands));
   for (size_t i = 0; i < operands.size(); ++i)
     if (made.operands[i])
       made.operands[i] = slice(*made.operands[i], operands[i]);
   return result;
 }
 
+/// Whether all elements are 0 wherever the value lies.
+static bool isZero(const PlacedProgram &placed, ValueId id) {
+  const PlacedValue &value = placed.values[id];
+  if (value.kind == PlacedKind::Dimension)
+    return value.dim.isConstant(0);
+  if (value.kind == PlacedKind::Constant) {
+    const auto &number = cast<ConstExpr>(*value.expr);
+    return isFloat(value.elem) ? number.floatValue == 0 : number.intValue == 0;
+  }
+  if (value.kind == PlacedKind::Convert || value.kind == PlacedKind::Reshape)
+    return isZero(placed, *value.operands[0]);
+  if (value.kind != PlacedKind::Apply)
+    return false;
+  OpId op = cast<OpExpr>(*value.expr).op->id;
+  return op == OpId::Zeros ||
+         ((op == OpId::Full || op == OpId::Broadcast) && isZero(placed, *value.operands[0]));
+}
+
 /// The placement of the result over one level. `operands` are the placements after the outer levels
 /// have sliced them.
-LevelPlacement Placer::overLevel(size_t level, const OpExpr &expr, const PlacedValue &made,
-                                 const std::vector<const Expr *> &args,
-                                 std::vector<Placement> &operands) {
+LevelPlacement Placer::overLevel(size_t level, const JudgedExpr &judged, const Judge &judge,
+                                 const PlacedValue &made, std::vector<Placement> &operands) {
   std::vector<PlacedOperand> here;
   for (size_t i = 0; i < operands.size(); ++i)
     here.push_back(made.operands[i]
-                       ? PlacedOperand{placed_.values[*made.operands[i]].shape, operands[i][level]}
+                       ? PlacedOperand{placed_.values[*made.operands[i]].shape, operands[i][level],
+                                       isZero(placed_, *made.operands[i])}
                        : PlacedOperand{});
-  PlacementVerdict verdict = placeOp(dims_, expr, here, made.shape, made.elem);
-  std::string name = "`" + std::string(expr.op->name) + "`";
-  auto at = [&](size_t i) { return reported(*args[i], *made.operands[i]); };
+  PlacementVerdict verdict = judge(here);
+  const Expr &expr = judged.expr;
+  std::string name = "`" + judged.name + "`";
+  auto at = [&](size_t i) { return reported(*judged.args[i], *made.operands[i]); };
   switch (verdict.kind) {
   case PlacementVerdict::Kind::PartialValue:
     reports_.partial(level, spanOf(expr), at(verdict.operand), name);
     throw Refused();
   case PlacementVerdict::Kind::Conflict:
-    reports_.conflict(level, spanOf(expr), std::string(expr.op->name), at(verdict.operand),
-                      at(verdict.other));
+    reports_.conflict(level, spanOf(expr), judged.name, at(verdict.operand), at(verdict.other));
     throw Refused();
-  case PlacementVerdict::Kind::NeedsWhole:
-    reports_.needsWhole(level, spanOf(expr), name,
-                        "its operand is " + reports_.describe(level, *at(verdict.operand).value) +
-                            ", and the result cannot be computed block by block",
-                        at(verdict.operand));
+  case PlacementVerdict::Kind::NeedsWhole: {
+    auto report = reports_.needsWhole(level, spanOf(expr), name,
+                                      "its operand is " +
+                                          reports_.describe(level, *at(verdict.operand).value) +
+                                          ", and the result cannot be computed block by block",
+                                      at(verdict.operand));
+    const auto *op = dyn_cast<OpExpr>(&expr);
+    if (op && op->op->id == OpId::ReduceMean)
+      report.help("`all_reduce(sum(…), over: " + placed_.levels[level].name +
+                  ")`, divided by the number of elements, sends less");
     throw Refused();
+  }
   case PlacementVerdict::Kind::Fine:
     break;
   }
@@ -243,24 +316,29 @@ ValueId Placer::move(const ConvertExpr &expr, const MovementRecord &movement) {
 ValueId Placer::index(const IndexExpr &expr) {
   if (std::optional<PlacedValue> own = SectionWalk(*this).ownElement(expr))
     return add(std::move(*own));
-  ValueId id = value(*expr.base);
-  std::optional<PlacedValue> made =
-      placeIndex(dims_, placed_.values[id], expr, frame_->prefix.size(),
-                 [&](Dim dim) { return inProgram(dim); });
-  bool isAtSizes = made && std::ranges::all_of(made->positions, [&](const auto &each) {
-                     return isKnown(each.second);
-                   });
-  if (!isAtSizes)
+  ValueId base = value(*expr.base);
+  std::optional<PlacedIndex> index = placeIndex(
+      dims_, placed_.values[base], expr, frame_->prefix.size(),
+      [&](Dim dim) { return inProgram(dim); }, [&](Dim dim) { return isKnown(dim); });
+  if (!index)
     refuse(expr, "an index",
-           "an index may only have `:` and `new`, and on axes that are not cut a position that is "
-           "a size or a loop variable");
-  made->operands = {id};
-  return add(std::move(*made));
+           "the bounds of a slice must be computed from sizes and loop variables");
+  PlacedValue made = std::move(index->value);
+  made.operands = {base};
+  std::vector<const Expr *> args = {expr.base};
+  for (const Expr *operand : index->operands) {
+    made.operands.push_back(value(*operand));
+    args.push_back(operand);
+  }
+  made.placement = operandPlacements(
+      {expr, outermost_ ? "x[..]" : std::string(tree_.text(expr.syntax)), args},
+      [&](std::span<const PlacedOperand> here) { return placeIndexed(index->rule, here); }, made);
+  return add(std::move(made));
 }
 
 // ---- Calls -------------------------------------------------------------------------------------
 
-ValueId Placer::call(const CallExpr &expr) {
+std::vector<ValueId> Placer::call(const CallExpr &expr) {
   const CallableDecl &callee = *expr.callee;
   if (callee.kind != DeclKind::Fn)
     refuse(expr, "`" + callee.name + "`", "it only works on whole arrays of one part");
@@ -292,8 +370,8 @@ ValueId Placer::call(const CallExpr &expr) {
     outermost_ = &expr;
   PlacedFrame *caller = std::exchange(frame_, &frame);
   const Local *leaves = std::exchange(leaves_, nullptr);
-  ValueId made =
-      result({callee.body->stmts.begin(), callee.body->stmts.end()}, callee.body->value, expr);
+  std::vector<ValueId> made =
+      results({callee.body->stmts.begin(), callee.body->stmts.end()}, callee.body->value, expr);
   frame_ = caller;
   leaves_ = leaves;
   if (isOutermost)

@@ -1,60 +1,167 @@
 #include "frontend/sema/placement/place_index.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace ptl {
 
-std::optional<PlacedValue> placeIndex(DimContext &dims, const PlacedValue &base,
-                                      const IndexExpr &expr, size_t prefix,
-                                      const std::function<Dim(Dim)> &inProgram) {
-  PlacedValue made = base;
-  std::vector<Dim> shape;
-  std::vector<std::optional<size_t>> axes; // of the base, per axis of the result
-  std::vector<std::pair<size_t, Dim>> positions;
-  size_t next = 0;
-  auto keep = [&](size_t count) {
-    for (size_t i = 0; i < count && next < made.shape.size(); ++i, ++next) {
-      shape.push_back(made.shape[next]);
-      axes.push_back(next);
+namespace {
+
+/// An axis at which something is selected comes after the axes of the result, which count from the
+/// end.
+constexpr int64_t kSelectedLabel = 1000;
+
+class IndexWalk {
+public:
+  IndexWalk(DimContext &dims, const PlacedValue &base, const std::function<Dim(Dim)> &inProgram,
+            const std::function<bool(Dim)> &isKnown, IndexUse use)
+      : dims_(dims), base_(base), inProgram_(inProgram), isKnown_(isKnown), use_(use) {}
+
+  /// Whether an item is possible on parts.
+  bool add(const IndexItem &item, size_t prefix) {
+    switch (item.kind) {
+    case IndexItemKind::NewAxis:
+      return keep(dims_.constant(1), std::nullopt);
+    case IndexItemKind::Full:
+      return keepAxes(1);
+    case IndexItemKind::Rest:
+      return keepAxes(item.restCount + (item.restHasPrefix ? prefix : 0));
+    case IndexItemKind::Position:
+      return next_ < base_.shape.size() && position(*item.value);
+    case IndexItemKind::Range:
+      return next_ < base_.shape.size() && item.range && range(*item.range, item.value);
+    case IndexItemKind::Gather:
+      return next_ < base_.shape.size() && rows(*item.value);
     }
-  };
-  for (const IndexItem &item : expr.items) {
-    bool isNumber =
-        item.kind == IndexItemKind::Position && next < made.shape.size() && item.value->dim;
-    if (item.kind == IndexItemKind::NewAxis) {
-      shape.push_back(dims.constant(1));
-      axes.push_back(std::nullopt);
-    } else if (item.kind == IndexItemKind::Full) {
-      keep(1);
-    } else if (item.kind == IndexItemKind::Rest) {
-      keep(item.restCount + (item.restHasPrefix ? prefix : 0));
-    } else if (isNumber && std::ranges::none_of(made.placement, [&](const LevelPlacement &at) {
-                 return at.cuts(static_cast<int64_t>(next) -
-                                static_cast<int64_t>(made.shape.size()));
-               })) {
-      // One position of an axis that is cut lies on one part only, so it is no index of what each
-      // part has.
-      // Position 0 of an axis of length 1 only drops the axis, which is a change of the shape.
-      if (!made.shape[next].isConstant(1) || !item.value->dim.isConstant(0))
-        positions.emplace_back(next, inProgram(item.value->dim));
-      ++next;
-    } else {
-      return std::nullopt;
-    }
+    return false;
   }
-  keep(made.shape.size() - next);
-  for (LevelPlacement &at : made.placement)
-    if (at.isCut()) {
-      size_t cut = made.shape.size() - static_cast<size_t>(-at.axis);
-      // The cut axis was not indexed, so it is an axis of the result, only counted otherwise.
-      auto place = std::ranges::find(axes, std::optional(cut));
-      at.axis = (place - axes.begin()) - static_cast<int64_t>(axes.size());
+
+  PlacedIndex finish(const IndexExpr &expr) {
+    keepAxes(base_.shape.size() - next_);
+    PlacedIndex made{base_, {}, std::move(operands_)};
+    made.rule.result = countedFromEnd(shape_.size());
+    AxisLabels labels(base_.shape.size(), kSelectedLabel);
+    for (size_t axis = 0; axis < axes_.size(); ++axis)
+      if (axes_[axis])
+        labels[*axes_[axis]] = made.rule.result[axis];
+    made.rule.operands = {std::move(labels)};
+    for (std::optional<size_t> axis : rowAxes_)
+      made.rule.operands.push_back(axis ? AxisLabels{made.rule.result[*axis]} : AxisLabels());
+    made.rule.whole = {kSelectedLabel};
+    if (expr.outside) {
+      made.operands.push_back(expr.outside);
+      made.rule.operands.emplace_back();
     }
-  made.kind = positions.empty() ? PlacedKind::Reshape : PlacedKind::Index;
-  made.positions = std::move(positions);
-  made.expr = &expr;
-  made.shape = std::move(shape);
-  return made;
+    PlacedValue &value = made.value;
+    value.selected = std::move(selected_);
+    value.hasOutside = expr.outside != nullptr;
+    bool selects = !positions_.empty() || !value.selected.empty();
+    value.kind = selects ? PlacedKind::Index : PlacedKind::Reshape;
+    value.positions = std::move(positions_);
+    value.expr = &expr;
+    value.shape = std::move(shape_);
+    return made;
+  }
+
+private:
+  bool keep(Dim length, std::optional<size_t> axis) {
+    shape_.push_back(length);
+    axes_.push_back(axis);
+    return true;
+  }
+
+  bool keepAxes(size_t count) {
+    for (size_t i = 0; i < count && next_ < base_.shape.size(); ++i, ++next_)
+      keep(base_.shape[next_], next_);
+    return true;
+  }
+
+  bool position(const Expr &value) {
+    Dim at = value.dim ? inProgram_(value.dim) : Dim();
+    if (!at || !isKnown_(at)) {
+      select({next_++}, &value, std::nullopt);
+      return true;
+    }
+    // Position 0 of an axis of length 1 only drops the axis, which is a change of the shape.
+    if (use_ == IndexUse::Store || !base_.shape[next_].isConstant(1) || !at.isConstant(0))
+      positions_.emplace_back(next_, at);
+    ++next_;
+    return true;
+  }
+
+  bool range(const RangeInfo &range, const Expr *value) {
+    PlacedSelection slice{next_++};
+    slice.start = inProgram_(range.start);
+    slice.length = inProgram_(range.length);
+    slice.step = range.step ? inProgram_(range.step) : dims_.constant(1);
+    if (const auto *written = value ? dyn_cast<RangeExpr>(value) : nullptr)
+      slice.stop = inProgram_(written->hi->dim);
+    for (Dim dim : {slice.start, slice.length, slice.step})
+      if (!dim || !isKnown_(dim))
+        return false;
+    if (slice.stop && !isKnown_(slice.stop))
+      return false;
+    keep(slice.length, std::nullopt);
+    selected_.push_back(slice);
+    return true;
+  }
+
+  bool rows(const Expr &value) {
+    if (value.type->extents.size() != 1)
+      return false;
+    Dim length = inProgram_(value.type->extents[0].length);
+    if (!isKnown_(length))
+      return false;
+    select({next_++}, &value, shape_.size());
+    return keep(length, std::nullopt);
+  }
+
+  void select(PlacedSelection at, const Expr *value, std::optional<size_t> axis) {
+    operands_.push_back(value);
+    rowAxes_.push_back(axis);
+    at.operand = operands_.size();
+    selected_.push_back(at);
+  }
+
+  DimContext &dims_;
+  const PlacedValue &base_;
+  const std::function<Dim(Dim)> &inProgram_;
+  const std::function<bool(Dim)> &isKnown_;
+  IndexUse use_;
+  size_t next_ = 0; ///< axis of the base
+  std::vector<Dim> shape_;
+  std::vector<std::optional<size_t>> axes_; ///< of the base, per axis of the result
+  std::vector<std::pair<size_t, Dim>> positions_;
+  std::vector<PlacedSelection> selected_;
+  std::vector<const Expr *> operands_;
+  std::vector<std::optional<size_t>> rowAxes_; ///< per operand: the axis of the result
+};
+
+} // namespace
+
+std::optional<PlacedIndex> placeIndex(DimContext &dims, const PlacedValue &base,
+                                      const IndexExpr &expr, size_t prefix,
+                                      const std::function<Dim(Dim)> &inProgram,
+                                      const std::function<bool(Dim)> &isKnown, IndexUse use) {
+  IndexWalk walk(dims, base, inProgram, isKnown, use);
+  for (const IndexItem &item : expr.items)
+    if (!walk.add(item, prefix))
+      return std::nullopt;
+  return walk.finish(expr);
+}
+
+AxisRule storeRule(AxisRule rule, std::span<const Dim> region, std::span<const Dim> value) {
+  AxisLabels labels(value.size());
+  // The value is aligned to the region from the end, and repeats where it has extent 1.
+  for (size_t i = 1; i <= value.size() && i <= region.size(); ++i)
+    if (!value[value.size() - i].isConstant(1) || region[region.size() - i].isConstant(1))
+      labels[value.size() - i] = rule.result[region.size() - i];
+  rule.operands.insert(rule.operands.begin() + 1, std::move(labels));
+  rule.result = rule.operands[0];
+  // Positions are needed whole: those that a part lacks would leave elements as they were.
+  for (size_t i = 2; i < rule.operands.size(); ++i)
+    for (std::optional<int64_t> label : rule.operands[i])
+      rule.whole.push_back(*label);
+  return rule;
 }
 
 } // namespace ptl

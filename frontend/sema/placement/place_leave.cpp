@@ -67,39 +67,44 @@ void Placer::sequence(const Statements &stmts) {
   }
 }
 
-/// The value of a `fn`, whose statements these are.
-ValueId Placer::result(const Statements &stmts, const Expr *last, const CallExpr &expr) {
+/// The values of a `fn`, whose statements these are.
+std::vector<ValueId> Placer::results(const Statements &stmts, const Expr *last,
+                                     const CallExpr &expr) {
   for (size_t i = 0; i < stmts.size(); ++i) {
     const Stmt &stmt = *stmts[i];
     Statements rest(stmts.begin() + static_cast<ptrdiff_t>(i) + 1, stmts.end());
     if (const auto *given = dyn_cast<ReturnStmt>(&stmt); given && given->value)
-      return value(*given->value);
+      return values(*given->value);
     if (!leaves(stmt)) {
       statement(stmt);
       continue;
     }
     if (const auto *block = dyn_cast<BlockStmt>(&stmt))
-      return result(joined(block->block, rest), last, expr);
+      return results(joined(block->block, rest), last, expr);
     // What follows the `if` is placed behind both arms: an arm that returns does not get there.
     const auto &leaving = cast<IfStmt>(stmt);
     PlacedChoice choice{leaving.condition, condition(*leaving.condition, "this `if`")};
-    auto walked = [&](bool isThen, const Block *block) {
-      return arm(choice, isThen, [&]() -> std::optional<ValueId> {
-        return result(joined(block, rest), last, expr);
+    std::vector<ValueId> ends[2];
+    for (bool isThen : {true, false})
+      arm(choice, isThen, [&]() -> std::optional<ValueId> {
+        ends[isThen] =
+            results(joined(isThen ? leaving.thenBlock : leaving.elseBlock, rest), last, expr);
+        return std::nullopt;
       });
-    };
-    ArmEnd then = walked(true, leaving.thenBlock), other = walked(false, leaving.elseBlock);
     std::string name = "what `" + expr.callee->name + "` gives";
-    ReportedValue thenAs{&placed_.values[*then.value], name, "", std::nullopt};
-    ReportedValue otherAs{&placed_.values[*other.value], name, "", std::nullopt};
-    ValueId id = chosen(choice, *then.value, *other.value, name, thenAs, otherAs);
-    choice.end = id + 1;
+    std::vector<ValueId> all;
+    for (size_t each = 0; each < ends[0].size(); ++each) {
+      ReportedValue thenAs{&placed_.values[ends[1][each]], name, "", std::nullopt};
+      ReportedValue otherAs{&placed_.values[ends[0][each]], name, "", std::nullopt};
+      all.push_back(chosen(choice, ends[1][each], ends[0][each], name, thenAs, otherAs));
+    }
+    choice.end = static_cast<ValueId>(placed_.values.size());
     placed_.choices.push_back(std::move(choice));
-    return id;
+    return all;
   }
   if (!last)
     refuse(expr, "`" + expr.callee->name + "`", "it returns no value");
-  return value(*last);
+  return values(*last);
 }
 
 } // namespace ptl

@@ -42,6 +42,23 @@ std::optional<LevelPlacement> agreed(const Placement &first, const Placement &ne
   return isFree(next, first[level]) ? std::optional(first[level]) : std::nullopt;
 }
 
+/// Adds a loop whose values have been placed. One that carries nothing does nothing, and has no value
+/// by which it could be found.
+static bool finish(const LoopWalk &walk, PlacedLoop loop, const PlacedMark &mark) {
+  PlacedProgram &placed = walk.placed;
+  if (!loop.carried.empty()) {
+    placed.loops.push_back(std::move(loop));
+    return true;
+  }
+  if (placed.asserts.size() > mark.asserts) {
+    walk.reports.noRule(placed.asserts.back().stmt->span, "this `assert`",
+                        "the loop around it assigns no variable");
+    return false;
+  }
+  placed.backTo(mark);
+  return true;
+}
+
 bool placeLoop(PlacedLoop loop, const LoopWalk &walk) {
   PlacedProgram &placed = walk.placed;
   std::vector<const Local *> assigned;
@@ -114,12 +131,7 @@ bool placeLoop(PlacedLoop loop, const LoopWalk &walk) {
                                 ", and has no value on another number of parts");
         return false;
       }
-  // A loop that carries nothing does nothing.
-  if (loop.carried.empty())
-    placed.backTo(mark);
-  else
-    placed.loops.push_back(std::move(loop));
-  return true;
+  return finish(walk, std::move(loop), mark);
 }
 
 } // namespace ptl

@@ -307,16 +307,21 @@ private:
     add(value.dim);
     for (const auto &[axis, position] : value.positions)
       add(position);
+    for (const PlacedSelection &each : value.selected)
+      for (Dim dim : {each.start, each.length, each.step, each.stop})
+        add(dim);
+    for (Dim dim : value.lengths)
+      add(dim);
     if (value.kind == PlacedKind::Argument)
       arguments_.insert(id);
     if (value.kind == PlacedKind::Chosen)
       return followChoice(id);
     if (value.kind == PlacedKind::Carried)
       followLoop(id);
-    if (!isOwnRow(id))
-      for (std::optional<ValueId> operand : value.operands)
-        if (operand)
-          needs(id, *operand);
+    // Of its own row the page has only what the row holds, at positions that it may compute.
+    for (size_t i = isOwnRow(id) ? 1 : 0; i < value.operands.size(); ++i)
+      if (value.operands[i])
+        needs(id, *value.operands[i]);
   }
 
   const PlacedProgram &placed_;

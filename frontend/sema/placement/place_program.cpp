@@ -5,6 +5,7 @@
 #include "frontend/sema/placement/place_loop.h"
 #include "frontend/sema/placement/place_movement.h"
 #include "frontend/sema/placement/place_section.h"
+#include "frontend/sema/placement/place_statement.h"
 #include "frontend/sema/placement/placer.h"
 #include "frontend/syntax/typed_nodes.h"
 
@@ -174,6 +175,8 @@ void Placer::statement(const Stmt &stmt) {
     for (const Stmt *each : cast<BlockStmt>(stmt).block->stmts)
       statement(*each);
     return;
+  case StmtKind::Assert:
+    return StatementWalk(*this).check(cast<AssertStmt>(stmt));
   case StmtKind::Task:
     for (const Stmt *each : cast<TaskStmt>(stmt).body->stmts)
       statement(*each);
@@ -184,15 +187,16 @@ void Placer::statement(const Stmt &stmt) {
     [[fallthrough]];
   default:
     refuse(stmt, "this statement",
-           "programs on parts may only contain `let`, `var`, `if`, `for` over ranges, `while` and "
-           "assignments");
+           "programs on parts may only contain `let`, `var`, `if`, `for` over ranges, `while`, "
+           "`assert` and assignments");
   }
 }
 
 void Placer::let(const LetStmt &stmt) {
-  if (stmt.locals.size() != 1 || !stmt.value)
-    refuse(stmt, "this declaration",
-           "in programs on parts every value must have a name of its own");
+  if (!stmt.value)
+    refuse(stmt, "this declaration", "it has no value");
+  if (stmt.locals.size() != 1)
+    return StatementWalk(*this).letAll(stmt);
   if (makesPool(placed_, tree_, stmt, loopDepth_ > 0 || outermost_ || section_, sink_))
     return;
   const Local &local = *stmt.locals[0];
@@ -209,9 +213,11 @@ void Placer::let(const LetStmt &stmt) {
 }
 
 void Placer::assign(const AssignStmt &stmt) {
+  if (stmt.place)
+    return StatementWalk(*this).store(stmt);
   auto output = outputs_.find(stmt.target);
   bool isVar = stmt.target->kind == LocalKind::Var;
-  if (stmt.place || stmt.mode != AssignMode::Set ||
+  if (stmt.mode != AssignMode::Set ||
       (!isVar && (stmt.updateOp || output == outputs_.end() || loopDepth_ > 0)))
     refuse(*stmt.value, "this assignment",
            "results are assigned once, whole, and outside of loops");

@@ -3,6 +3,7 @@
 #include "frontend/sema/placement/movement_call.h"
 #include "frontend/sema/placement/place_index.h"
 #include "frontend/sema/placement/place_loop.h"
+#include "frontend/sema/placement/placement_rules.h"
 
 #include <algorithm>
 
@@ -137,13 +138,18 @@ std::optional<PlacedValue> SectionWalk::ownElement(const IndexExpr &expr) {
   at = {};
   if (!isOwn || std::ranges::any_of(of.placement, [&](auto &each) { return each.cuts(first); }))
     return std::nullopt;
-  std::optional<PlacedValue> made = placeIndex(p_.dims_, of, expr, p_.frame_->prefix.size(),
-                                               [&](Dim dim) { return p_.inProgram(dim); });
+  std::optional<PlacedIndex> index = placeIndex(
+      p_.dims_, of, expr, p_.frame_->prefix.size(), [&](Dim dim) { return p_.inProgram(dim); },
+      [&](Dim dim) { return p_.isKnown(dim); });
   // A position along another axis would count from the beginning of the part's block.
-  if (!made || made->positions.size() != 1)
+  if (!index || index->value.positions.size() != 1 || !index->value.selected.empty() ||
+      index->value.hasOutside)
     return std::nullopt;
-  made->placement[p_.section_->level] = p_.section_->at;
-  made->operands = {found->second};
+  PlacedValue made = std::move(index->value);
+  for (LevelPlacement &level : made.placement)
+    level = placeIndexed(index->rule, std::vector<PlacedOperand>{{of.shape, level}}).result;
+  made.placement[p_.section_->level] = p_.section_->at;
+  made.operands = {found->second};
   return made;
 }
 

@@ -67,7 +67,9 @@ enum class PlacedKind : uint8_t {
   Apply,     ///< the built-in of `expr`, an `OpExpr`, on `operands`
   Convert,   ///< to `elem`, as `expr` says
   Reshape,   ///< the operand in row-major order with the shape of the result
-  Index,     ///< the operand at `positions`, with the shape of the result
+  Index,     ///< the operand at `positions` and `selected`, with the shape of the result
+  Store,     ///< the first operand with the second one at `positions` and `selected`
+  Assert,    ///< stops the run if the first operand, the condition, does not hold
   Slice,     ///< each part takes its block of a value that it has whole
   Move,      ///< `movement`
   /// carried by a loop: initially its operand, then the value at the end of an iteration
@@ -76,6 +78,15 @@ enum class PlacedKind : uint8_t {
   Missing, ///< whether a pool lacks the page that a choice takes from it (`PlacedPage`)
   Page,    ///< that page
   Chosen,  ///< the first or the second operand, by the arm taken; each part takes its block
+};
+
+/// What an index selects along one axis, other than a position that is known: a slice, or the
+/// positions in an operand, whose axis is dropped if it is a scalar.
+struct PlacedSelection {
+  size_t axis = 0;    ///< of the base
+  size_t operand = 0; ///< number of the operand with the positions; 0: a slice
+  Dim start = {}, length = {}, step = {};
+  Dim stop = {}; ///< of a slice whose end may lie before its start
 };
 
 /// One value of a program. Shapes are those of whole arrays, in dimensions of the program.
@@ -91,6 +102,10 @@ struct PlacedValue {
   std::string_view how = {};                          ///< of a movement: its algorithm; empty: any
   size_t level = 0;                                   ///< of a movement over one level
   std::vector<std::pair<size_t, Dim>> positions = {}; ///< of an index: axes of the operand
+  std::vector<PlacedSelection> selected = {};         ///< of an index
+  bool hasOutside = false;       ///< of an index: the last operand is what lies beyond the edges
+  std::vector<Dim> lengths = {}; ///< of `Apply`: `OpExpr::shape`
+  size_t result = 0;             ///< of `Apply`: number of the result, if the built-in has several
   std::vector<size_t> over = {}; ///< of a movement of rows: its levels, outermost first
   Dim dim;
 };
@@ -166,9 +181,16 @@ struct PlacedChoice {
   }
 };
 
+/// An `assert`, which is checked on each part that has its condition.
+struct PlacedAssert {
+  ValueId value = 0; ///< whose operands after the condition are what it compares
+  const AssertStmt *stmt = nullptr;
+  std::vector<std::string> names = {}; ///< of what it compares
+};
+
 /// A position in the lists of a program, to which they can be cut back.
 struct PlacedMark {
-  size_t values = 0, loops = 0, choices = 0, locals = 0;
+  size_t values = 0, loops = 0, choices = 0, locals = 0, asserts = 0;
 };
 
 struct PlacedProgram {
@@ -177,6 +199,7 @@ struct PlacedProgram {
   std::vector<PlacedValue> values;   ///< operands before what uses them
   std::vector<PlacedLoop> loops;     ///< inner ones before those that they stand in
   std::vector<PlacedChoice> choices; ///< inner ones before outer ones
+  std::vector<PlacedAssert> asserts;
   std::vector<PlacedPool> pools;
   std::vector<std::shared_ptr<Local>> flags; ///< the variables of `PlacedLoop::leaves`
   std::vector<ValueId> outputs;              ///< one per output, placed as declared
@@ -202,13 +225,16 @@ struct PlacedProgram {
     });
     return found == choices.end() ? nullptr : &*found;
   }
-  PlacedMark mark() const { return {values.size(), loops.size(), choices.size(), locals.size()}; }
+  PlacedMark mark() const {
+    return {values.size(), loops.size(), choices.size(), locals.size(), asserts.size()};
+  }
   /// Removes everything after a mark.
   void backTo(const PlacedMark &mark) {
     values.resize(mark.values);
     loops.resize(mark.loops);
     choices.resize(mark.choices);
     locals.resize(mark.locals);
+    asserts.resize(mark.asserts);
   }
   /// The loop with checkpoints; null if there is none.
   const PlacedLoop *savedLoop() const {

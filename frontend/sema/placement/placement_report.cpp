@@ -68,11 +68,12 @@ void PlacementReports::conflict(size_t level, Span span, const std::string &op,
       offer(level, report, *each, *movement, {});
 }
 
-void PlacementReports::needsWhole(size_t level, Span span, const std::string &what,
-                                  const std::string &why, const ReportedValue &value) {
+DiagnosticBuilder PlacementReports::needsWhole(size_t level, Span span, const std::string &what,
+                                               const std::string &why, const ReportedValue &value) {
   auto report = sink_.report(DiagId::NoPlacementRule, span, {what, why});
   if (const MovementRecord *movement = between(value.value->placement[level], LevelPlacement()))
     offer(level, report, value, *movement, {});
+  return report;
 }
 
 void PlacementReports::result(size_t level, Span span, const std::string &name,

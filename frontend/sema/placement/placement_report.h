@@ -30,8 +30,8 @@ public:
   void partial(size_t level, Span span, const ReportedValue &value, const std::string &user);
   void conflict(size_t level, Span span, const std::string &op, const ReportedValue &a,
                 const ReportedValue &b);
-  void needsWhole(size_t level, Span span, const std::string &what, const std::string &why,
-                  const ReportedValue &value);
+  DiagnosticBuilder needsWhole(size_t level, Span span, const std::string &what,
+                               const std::string &why, const ReportedValue &value);
   void result(size_t level, Span span, const std::string &name, const Placement &wanted,
               const std::vector<Dim> &shape, const ReportedValue &value);
   /// Reports a variable whose placement at the end of an iteration differs from the one before the loop.

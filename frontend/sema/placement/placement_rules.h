@@ -2,17 +2,9 @@
 // each axis of the result comes, those that are contracted, and in which operands it is linear.
 #pragma once
 
-#include "frontend/sema/placement/placement.h"
-
-#include <span>
+#include "frontend/sema/placement/axis_rule.h"
 
 namespace ptl {
-
-/// An operand: its whole shape and its placement over one level. A scalar has no axes.
-struct PlacedOperand {
-  std::span<const Dim> shape;
-  LevelPlacement placement;
-};
 
 /// The placement of an operation's result over one level, or why there is none.
 struct PlacementVerdict {
@@ -39,6 +31,11 @@ bool hasPlacementRule(const OpRecord &op);
 PlacementVerdict placeOp(DimContext &dims, const OpExpr &expr,
                          std::span<const PlacedOperand> operands, std::span<const Dim> shape,
                          ElemKind elem);
+
+/// The same for an index. Its first `arrays` operands are arrays whose elements are in the result,
+/// and the others are positions; `rule` has the axes that the result keeps.
+PlacementVerdict placeIndexed(const AxisRule &rule, std::span<const PlacedOperand> operands,
+                              size_t arrays = 1);
 
 /// The axis of the result, counted from the end, whose blocks hold the same elements as those of an
 /// axis before a reshape; nothing if elements would have to move.

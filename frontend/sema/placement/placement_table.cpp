@@ -4,6 +4,7 @@
 #include "frontend/sema/placement/placement_rules.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <optional>
 
@@ -40,16 +41,45 @@ std::optional<Names> axesOf(const Signature &signature, const ShapePattern &patt
   }
 }
 
+/// Operations whose result has another length than the operands; `P` is that length.
+std::optional<Sample> sampleOfLengths(const OpRecord &op) {
+  switch (op.id) {
+  case OpId::Concat:
+    return Sample{{{"M", "N"}, {"M", "K"}}, {"M", "P"}, {-1}};
+  case OpId::Interleave:
+    return Sample{{{"M", "N"}, {"M", "N"}}, {"M", "P"}, {}};
+  case OpId::Deinterleave:
+  case OpId::Topk:
+    return Sample{{{"M", "N"}}, {"M", "P"}, {}};
+  case OpId::Gather:
+    return Sample{{{"M", "N"}, {"M", "K"}}, {"M", "K"}, {-1}};
+  case OpId::Scatter:
+    return Sample{{{"M", "N"}, {"M", "K"}, {"M", "K"}}, {"M", "N"}, {-1}};
+  case OpId::Pad:
+    return Sample{{{"M", "N"}, {}}, {"M", "P"}, {}};
+  case OpId::OneHot:
+    return Sample{{{"M"}}, {"M", "P"}, {}};
+  case OpId::Einsum:
+    return Sample{{{"B", "M", "K"}, {"B", "K", "N"}}, {"B", "M", "N"}, {}};
+  default:
+    return std::nullopt;
+  }
+}
+
 std::optional<Sample> sampleOf(const OpRecord &op) {
-  if (op.id == OpId::Transpose)
+  if (op.axisFlow == AxisFlow::Permuted)
     return Sample{{{"M", "N"}}, {"N", "M"}, {}};
-  if (op.id == OpId::Broadcast)
+  if (op.axisFlow == AxisFlow::Repeated)
     return Sample{{{"M", "1"}}, {"M", "N"}, {}};
-  if (op.id == OpId::Reshape)
+  if (op.axisFlow == AxisFlow::Reshaped)
     return Sample{{{"M", "N"}}, {"1", "M", "N"}, {}};
+  if (std::optional<Sample> sample = sampleOfLengths(op))
+    return sample;
   if (op.signatures.empty() || op.signatures[0].results.size() != 1)
     return std::nullopt;
   const Signature &signature = op.signatures[0];
+  if (op.axisFlow == AxisFlow::Along)
+    return Sample{{signature.operands.size(), {"M", "N"}}, {"M", "N"}, {-1}};
   Sample sample;
   for (const TypePattern &operand : signature.operands) {
     std::optional<Names> axes = axesOf(signature, operand.shape);
@@ -69,8 +99,6 @@ std::optional<Sample> sampleOf(const OpRecord &op) {
   if (!result)
     return std::nullopt;
   sample.result = std::move(*result);
-  if (op.opClass == OpClass::Scan || op.opClass == OpClass::Sort)
-    sample.axes = {-1};
   return sample;
 }
 
@@ -83,6 +111,10 @@ public:
     for (const Names &names : sample_.operands)
       shapes_.push_back(shapeOf(names));
     shape_ = shapeOf(sample_.result);
+    if (op.id == OpId::Einsum)
+      expr_.equation = "bmk,bkn->bmn";
+    if (op.id == OpId::Pad) // in front of the last axis
+      expr_.shape = {dims_.constant(0), dims_.constant(1), dims_.constant(0), dims_.constant(0)};
   }
 
   std::string text() {
@@ -151,30 +183,46 @@ private:
     return "the same everywhere";
   }
 
-  /// Which operands may be partial, the others being the same everywhere, or partial as well.
+  /// Which operands may be partial, the others being the same everywhere. Of sets of operands only
+  /// those without a smaller one.
   std::string partial() {
     constexpr std::string_view folds[] = {"+", "max", "min"};
     std::string text;
-    auto tries = [&](Fold fold, const std::string &who, std::vector<bool> which) {
-      std::vector<LevelPlacement> placements(shapes_.size());
-      for (size_t i = 0; i < shapes_.size(); ++i)
-        if (which[i])
-          placements[i] = {PlacementKind::Partial, 0, fold};
-      PlacementVerdict verdict = judge(placements);
-      if (verdict.kind == PlacementVerdict::Kind::Fine && verdict.result.isPartial())
-        text += (text.empty() ? "" : ", ") + who + " (" +
-                std::string(folds[static_cast<size_t>(fold)]) + ")";
-    };
     for (Fold fold : {Fold::Sum, Fold::Max, Fold::Min}) {
-      if (shapes_.size() > 1)
-        tries(fold, "all", std::vector<bool>(shapes_.size(), true));
-      for (size_t i = 0; i < shapes_.size(); ++i) {
-        std::vector<bool> which(shapes_.size());
-        which[i] = true;
-        tries(fold, shapes_.size() == 1 ? "it" : "operand " + std::to_string(i + 1), which);
-      }
+      std::vector<size_t> accepted;
+      for (size_t count = 1; count <= shapes_.size(); ++count)
+        for (size_t set = 1; set < size_t(1) << shapes_.size(); ++set) {
+          bool isWider = std::ranges::any_of(accepted, [&](size_t s) { return (s & set) == s; });
+          if (static_cast<size_t>(std::popcount(set)) != count || isWider || !mayBe(fold, set))
+            continue;
+          accepted.push_back(set);
+          text += (text.empty() ? "" : ", ") + operands(set) + " (" +
+                  std::string(folds[static_cast<size_t>(fold)]) + ")";
+        }
     }
     return text.empty() ? "none" : text;
+  }
+
+  /// Whether the operands of a set, bit `i` for operand `i`, may be partial.
+  bool mayBe(Fold fold, size_t set) {
+    std::vector<LevelPlacement> placements(shapes_.size());
+    for (size_t i = 0; i < shapes_.size(); ++i)
+      if (set >> i & 1)
+        placements[i] = {PlacementKind::Partial, 0, fold};
+    PlacementVerdict verdict = judge(placements);
+    return verdict.kind == PlacementVerdict::Kind::Fine && verdict.result.isPartial();
+  }
+
+  std::string operands(size_t set) const {
+    if (shapes_.size() == 1)
+      return "it";
+    if (set + 1 == size_t(1) << shapes_.size())
+      return "all";
+    std::string text = std::popcount(set) > 1 ? "operands" : "operand";
+    for (size_t i = 0, count = 0; i < shapes_.size(); ++i)
+      if (set >> i & 1)
+        text += (count++ ? " and " : " ") + std::to_string(i + 1);
+    return text;
   }
 
   Sample sample_;
@@ -203,8 +251,15 @@ std::string placementTable() {
       "- *May be partial* lists the operands whose sum, maximum or minimum may be taken after the "
       "operation; "
       "the others are the same everywhere.\n"
-      "- `B` stands for any leading axes. Of scans and reductions the last axis is scanned or "
-      "reduced.\n\n"
+      "- `B` stands for any leading axes. Of operations along an axis it is the last one, of "
+      "`pad` the last one has margins. `P` is a length of its own.\n"
+      "- Where a sum may be taken afterwards, an operand that is 0 may also be the same "
+      "everywhere, "
+      "and where a maximum or minimum may be taken, any operand.\n"
+      "- `scatter` is the one that replaces elements. With `combine: .add` into zeros, `.max` or "
+      "`.min`, `K` may be cut: the result is a partial sum, maximum or minimum.\n"
+      "- An index `x[a..b, :, i]` keeps cuts of axes with `:`; the others must be whole. In "
+      "`x[rows, :]` the result is cut along its first axis if `rows` is.\n\n"
       "| Operation | operands → result | an axis that is cut | may be partial "
       "|\n|---|---|---|---|\n";
   for (const OpRecord &op : allOps())

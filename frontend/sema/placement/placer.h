@@ -5,6 +5,7 @@
 #include "frontend/sema/block/checked_block.h"
 #include "frontend/sema/placement/place_pool.h"
 #include "frontend/sema/placement/placement_report.h"
+#include "frontend/sema/placement/placement_rules.h"
 
 #include <functional>
 #include <map>
@@ -26,6 +27,7 @@ struct PlacedFrame {
 class Placer {
   friend class SectionWalk;
   friend class PoolWalk;
+  friend class StatementWalk;
 
 public:
   Placer(const CheckedProgram &program, const Tree &tree, const CallableDecl &decl,
@@ -61,17 +63,18 @@ private:
   void loop(const WhileStmt &stmt);
   void goRound(PlacedLoop loop, const Block *block, const std::function<void(PlacedLoop &)> &body);
   ValueId value(const Expr &expr);
+  std::vector<ValueId> values(const Expr &expr);
   ValueId local(const LocalRefExpr &expr);
-  ValueId apply(const OpExpr &expr);
+  std::vector<ValueId> apply(const OpExpr &expr);
   ValueId convert(const ConvertExpr &expr);
   ValueId move(const ConvertExpr &expr, const MovementRecord &movement);
   ValueId moveRows(const ConvertExpr &expr, const MovementRecord &movement);
   ValueId index(const IndexExpr &expr);
-  ValueId call(const CallExpr &expr);
+  std::vector<ValueId> call(const CallExpr &expr);
   // Jumps out of a loop or a declaration, in arms of choices.
   using Statements = std::vector<const Stmt *>;
   void sequence(const Statements &stmts);
-  ValueId result(const Statements &stmts, const Expr *last, const CallExpr &expr);
+  std::vector<ValueId> results(const Statements &stmts, const Expr *last, const CallExpr &expr);
   // Choices.
   /// The values at the end of an arm; `given` has the latest values of its variables.
   struct ArmEnd {
@@ -92,10 +95,16 @@ private:
   ValueId add(PlacedValue value);
   ValueId number(Dim dim);
   ValueId slice(ValueId of, Placement to);
-  Placement operandPlacements(const OpExpr &expr, PlacedValue &made,
-                              const std::vector<const Expr *> &args);
-  LevelPlacement overLevel(size_t level, const OpExpr &expr, const PlacedValue &made,
-                           const std::vector<const Expr *> &args, std::vector<Placement> &operands);
+  /// An expression whose operands are judged, with their sources.
+  struct JudgedExpr {
+    const Expr &expr;
+    std::string name;
+    const std::vector<const Expr *> &args;
+  };
+  using Judge = std::function<PlacementVerdict(std::span<const PlacedOperand>)>;
+  Placement operandPlacements(const JudgedExpr &judged, const Judge &judge, PlacedValue &made);
+  LevelPlacement overLevel(size_t level, const JudgedExpr &judged, const Judge &judge,
+                           const PlacedValue &made, std::vector<Placement> &operands);
   ElemKind elemOf(const Elem &elem) const;
   std::vector<Dim> shapeOf(const Type &type) const;
   Dim inProgram(Dim dim) const { return dim ? dims_.substitute(dim, frame_->dims) : dim; }

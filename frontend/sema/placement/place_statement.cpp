@@ -1,0 +1,99 @@
+// Statements of programs on parts that take several values apart, check something, or assign
+// elements of an array.
+#include "frontend/sema/placement/place_statement.h"
+
+#include "frontend/sema/placement/place_index.h"
+
+#include <utility>
+
+namespace ptl {
+
+/// `let (values, positions) = topk(x, 2)`.
+void StatementWalk::letAll(const LetStmt &stmt) {
+  std::vector<ValueId> all = p_.values(*stmt.value);
+  if (all.size() != stmt.locals.size())
+    p_.refuse(*stmt.value, "this declaration",
+              "its values must be those of a call, or be written one by one");
+  for (size_t i = 0; i < all.size(); ++i)
+    p_.bind(*stmt.locals[i], all[i]);
+}
+
+const Block *blockAlwaysTaken(const Expr &expr) {
+  const auto *choice = dyn_cast<IfExpr>(&expr);
+  const auto *holds = choice ? dyn_cast<ConstExpr>(choice->condition) : nullptr;
+  bool isTaken = holds && holds->intValue != 0 && choice->thenBlock && choice->thenBlock->value;
+  return isTaken ? choice->thenBlock : nullptr;
+}
+
+std::vector<ValueId> StatementWalk::block(const Block &block) {
+  p_.sequence({block.stmts.begin(), block.stmts.end()});
+  return p_.values(*block.value);
+}
+
+/// Each part that has the condition checks it.
+void StatementWalk::check(const AssertStmt &stmt) {
+  PlacedValue made;
+  made.kind = PlacedKind::Assert;
+  made.elem = ElemKind::Bool;
+  made.expr = stmt.condition;
+  ValueId condition = p_.value(*stmt.condition);
+  made.operands = {condition};
+  made.placement = p_.placed_.values[condition].placement;
+  for (size_t level = 0; level < p_.placed_.levels.size(); ++level)
+    if (made.placement[level].isPartial()) {
+      p_.reports_.partial(level, p_.spanOf(*stmt.condition),
+                          p_.reported(*stmt.condition, condition), "`assert`");
+      throw Refused();
+    }
+  PlacedAssert assert{0, &stmt};
+  // What a comparison compares is part of the message, where every part that checks it has it.
+  const PlacedValue &holds = p_.placed_.values[condition];
+  if (const auto *compared = dyn_cast<OpExpr>(stmt.condition);
+      compared && holds.kind == PlacedKind::Apply && !p_.outermost_)
+    for (size_t i = 0; i < holds.operands.size() && i < compared->args.size(); ++i)
+      if (std::optional<ValueId> id = holds.operands[i];
+          id && p_.placed_.values[*id].kind != PlacedKind::Constant &&
+          p_.placed_.values[*id].placement == made.placement) {
+        made.operands.push_back(id);
+        const Span &span = compared->args[i]->span;
+        assert.names.emplace_back(p_.tree_.fileText().substr(span.begin, span.end - span.begin));
+      }
+  assert.value = p_.add(std::move(made));
+  p_.placed_.asserts.push_back(std::move(assert));
+}
+
+/// `cache[:, step, :] = row`: the variable with other elements there.
+void StatementWalk::store(const AssignStmt &stmt) {
+  const auto *base = dyn_cast<LocalRefExpr>(stmt.place->base);
+  if (stmt.target->kind != LocalKind::Var || !base || stmt.mode != AssignMode::Set)
+    p_.refuse(*stmt.value, "this assignment",
+              "only elements of a `var` can be assigned; a result is assigned whole");
+  ValueId have = p_.value(*base), given = p_.value(*stmt.value);
+  std::optional<PlacedIndex> index = placeIndex(
+      p_.dims_, p_.placed_.values[have], *stmt.place, p_.frame_->prefix.size(),
+      [&](Dim dim) { return p_.inProgram(dim); }, [&](Dim dim) { return p_.isKnown(dim); },
+      IndexUse::Store);
+  if (!index)
+    p_.refuse(*stmt.value, "this assignment",
+              "the bounds of a slice must be computed from sizes and loop variables");
+  PlacedValue made = std::move(index->value);
+  AxisRule rule = storeRule(std::move(index->rule), made.shape, p_.placed_.values[given].shape);
+  made.kind = PlacedKind::Store;
+  made.shape = p_.placed_.values[have].shape;
+  made.operands = {have, given};
+  for (PlacedSelection &selection : made.selected)
+    selection.operand += selection.operand > 0; // The value comes before the positions.
+  std::vector<const Expr *> args = {base, stmt.value};
+  for (const Expr *operand : index->operands) {
+    made.operands.push_back(p_.value(*operand));
+    args.push_back(operand);
+  }
+  std::string name(p_.tree_.text(stmt.place->syntax));
+  made.placement = p_.operandPlacements(
+      {*stmt.place, p_.outermost_ ? "x[..]" : name, args},
+      [&](std::span<const PlacedOperand> here) { return placeIndexed(rule, here, 2); }, made);
+  p_.frame_->locals[stmt.target] = p_.add(std::move(made));
+  p_.given_[stmt.target] = stmt.value;
+}
+
+} // namespace ptl
