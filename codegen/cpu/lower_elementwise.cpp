@@ -82,7 +82,7 @@ static Value emitDiv(const Element &a) {
 
 static Value emitRem(const Element &a) {
   if (a.real())
-    return emitLibm(a.e, "fmod", a.x);
+    return emitFmod(a.e, a.x[0], a.x[1]);
   auto [quotient, remainder] = divide(a);
   if (!a.in.isIndex())
     return remainder;

@@ -439,17 +439,21 @@ static Reduced reduceAngle(const Emit &e, Value x) {
   return {n.bits, sine, cosine};
 }
 
+// `result`, unless `rare` holds for a lane: then all lanes take the other way.
+static Value unlessAny(const Emit &e, Value rare, Value result,
+                       llvm::function_ref<Value(const Emit &)> otherwise) {
+  Value any = rare;
+  if (isa<VectorType>(rare.getType()))
+    any = e.b.create<vector::ReductionOp>(e.loc, vector::CombiningKind::OR, rare);
+  return e.branch(
+      any, result.getType(), [&](const Emit &slow) { return SmallVector<Value>{otherwise(slow)}; },
+      [&](const Emit &) { return SmallVector<Value>{result}; })[0];
+}
+
 // Very large arguments are rare: they leave the straight line for the C library.
 static Value withHugeArguments(const Emit &e, StringRef name, Value x, Value result, double limit) {
   Value huge = e.cmpf(CmpFPredicate::OGE, e.abs(x), limit);
-  Value any = huge;
-  if (isa<VectorType>(x.getType()))
-    // One lane is enough to take the slow way, which all lanes then take.
-    any = e.b.create<vector::ReductionOp>(e.loc, vector::CombiningKind::OR, huge);
-  return e.branch(
-      any, x.getType(),
-      [&](const Emit &slow) { return SmallVector<Value>{emitLibm(slow, name, x)}; },
-      [&](const Emit &) { return SmallVector<Value>{result}; })[0];
+  return unlessAny(e, huge, result, [&](const Emit &slow) { return emitLibm(slow, name, x); });
 }
 
 static Value emitSineAt(const Emit &e, Value x, int64_t quarterTurns) {
@@ -488,13 +492,43 @@ Value emitTan(const Emit &e, Value x) {
   return withHugeArguments(e, "tan", x, value, 0x1p30);
 }
 
+// --- remainder -----------------------------------------------------------------------------------
+
+// |x| modulo |y|, with the sign of x, where the quotient of both is less than `limit`, a power of two that the type has all whole numbers up to: then the whole part of the rounded quotient is
+// at most 1 too large, and what it leaves is exact.
+static Value remainderOf(const Emit &e, Value x, Value y, double limit, Value &huge) {
+  Value rest = e.abs(x), divisor = e.abs(y);
+  Value quotient = e.divf(rest, divisor);
+  huge = e.cmpf(CmpFPredicate::OGE, quotient, limit);
+  Value whole = e.b.create<math::TruncOp>(e.loc, quotient);
+  Value left = e.fma(e.neg(whole), divisor, rest);
+  left = e.select(e.cmpf(CmpFPredicate::OLT, left, 0.0), e.add(left, divisor), left);
+  // A product with infinity is no number.
+  Value isAll = e.bitAnd(e.cmpf(CmpFPredicate::OEQ, divisor, Infinity),
+                         e.cmpf(CmpFPredicate::OLT, rest, Infinity));
+  return e.copySign(e.select(isAll, rest, left), x);
+}
+
+Value emitFmod(const Emit &e, Value x, Value y) {
+  Value huge;
+  if (isF64(x)) {
+    Value result = remainderOf(e, x, y, 0x1p53, huge);
+    return unlessAny(e, huge, result,
+                     [&](const Emit &slow) { return emitLibm(slow, "fmod", {x, y}); });
+  }
+  // Longer quotients fit double precision, in which the remainder is exact, too.
+  Value result = remainderOf(e, x, y, 0x1p24, huge);
+  return unlessAny(e, huge, result, [&](const Emit &slow) {
+    Type f64 = slow.b.getF64Type();
+    return slow.truncf(emitFmod(slow, slow.extf(x, f64), slow.extf(y, f64)), slow.b.getF32Type());
+  });
+}
+
 // --- power ---------------------------------------------------------------------------------------
 
-Value emitPow(const Emit &e, Value x, Value y) {
-  if (isF64(x))
-    return emitLibm(e, "pow", {x, y});
-  Type t = x.getType(), f32 = e.b.getF32Type(), f64 = e.b.getF64Type();
-  Value magnitude = e.abs(x);
+// |x|^y for numbers of `f32`.
+static Value powOfMagnitude(const Emit &e, Value magnitude, Value y) {
+  Type f64 = e.b.getF64Type();
   Value log = logWide(e, e.extf(magnitude, f64), Log2E);
   // `logWide` takes finite positive numbers only.
   log = e.select(e.cmpf(CmpFPredicate::OEQ, magnitude, 0.0), e.real(log.getType(), -Infinity), log);
@@ -502,9 +536,15 @@ Value emitPow(const Emit &e, Value x, Value y) {
                  log);
   // The limits are beyond the range of f32 and within that of `exp2Wide`.
   Value exponent = clamp(e, e.mul(log, e.extf(y, f64)), -300.0, 300.0);
-  Value result = e.truncf(exp2Wide(e, exponent), f32);
+  return e.truncf(exp2Wide(e, exponent), e.b.getF32Type());
+}
+
+Value emitPow(const Emit &e, Value x, Value y) {
+  Type t = x.getType(), bits = isF64(x) ? e.b.getI64Type() : e.b.getI32Type();
+  Value magnitude = e.abs(x);
+  Value result = isF64(x) ? emitPowF64(e, magnitude, y) : powOfMagnitude(e, magnitude, y);
   // A negative base needs an integer exponent; an odd one keeps the sign.
-  Value negative = e.cmpi(CmpIPredicate::slt, e.bitcast(x, e.b.getI32Type()), 0);
+  Value negative = e.cmpi(CmpIPredicate::slt, e.bitcast(x, bits), 0);
   Value whole = e.b.create<math::TruncOp>(e.loc, y);
   // Whether y is even shows in whether its half is whole.
   Value halfY = e.mul(y, e.real(t, 0.5));

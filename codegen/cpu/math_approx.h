@@ -30,7 +30,10 @@ mlir::Value emitTan(const Emit &e, mlir::Value x);
 mlir::Value emitRsqrt(const Emit &e, mlir::Value x);
 mlir::Value emitPow(const Emit &e, mlir::Value x, mlir::Value y);
 
-/// Calls the C library's function of this name (`fmod`, `pow` …) for each lane: for functions that
+/// What is left of x after subtracting whole multiples of y, with the sign of x: exact.
+mlir::Value emitFmod(const Emit &e, mlir::Value x, mlir::Value y);
+
+/// Calls the C library's function of this name (`erfc`, `log10` …) for each lane: for functions that
 /// are rarely performance-critical.
 mlir::Value emitLibm(const Emit &e, llvm::StringRef name, mlir::ValueRange operands);
 

@@ -162,6 +162,14 @@ TEST(MathApproxPow, IsWithinTwoUlp) {
   EXPECT_LE(worst.error, 2.0) << worst.x << " ** " << worst.y << " got " << worst.got;
 }
 
+TEST(MathApproxFmod, IsExact) {
+  std::vector<float> numbers = sampledFloats(3000017);
+  for (int k = 1; k <= 40; ++k)
+    numbers.push_back(k * 0.37f), numbers.push_back(std::ldexp(float(k), 19));
+  Worst worst = measurePairs(emitFmod, std::fmod, pairsOf(numbers, numbers));
+  EXPECT_EQ(worst.error, 0) << worst.x << " % " << worst.y << " got " << worst.got;
+}
+
 TEST(MathApproxAtan2, IsWithinTwoUlp) {
   std::vector<float> numbers = sampledFloats(3000017);
   Worst worst = measurePairs(emitAtan2, std::atan2, pairsOf(numbers, numbers));

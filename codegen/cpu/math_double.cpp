@@ -78,6 +78,11 @@ Value emitExpm1F64(const Emit &e, Value x) {
 // --- logarithms ----------------------------------------------------------------------------------
 
 namespace {
+/// x = 2^n * (1 + f), with 1 + f in [sqrt(1/2), sqrt(2)).
+struct Mantissa {
+  Value n, f;
+};
+
 /// log(x) = n * ln 2 + (f - rest), with f = m - 1 for x = 2^n * m and m around 1.
 struct ReducedLog {
   Value n, f;
@@ -87,18 +92,23 @@ struct ReducedLog {
 } // namespace
 
 // Of a positive, finite `x`, which may be subnormal.
-static ReducedLog reduceLog(const Emit &e, Value x) {
+static Mantissa mantissaOf(const Emit &e, Value x) {
   Type t = x.getType(), i64 = e.b.getI64Type(), f64 = e.b.getF64Type();
   Value subnormal = e.cmpf(CmpFPredicate::OLT, x, 0x1p-1022);
   Value scaled = e.select(subnormal, e.mul(x, e.real(t, 0x1p54)), x);
-  // The mantissa lies in [sqrt(1/2), sqrt(2)): subtracting the bits of sqrt(1/2) carries into the exponent.
+  // Subtracting the bits of sqrt(1/2) carries into the exponent.
   Value bits = e.bitcast(scaled, i64);
   Value exponent = shiftSigned(e, e.sub(bits, e.integer(bits.getType(), 0x3fe6a09e667f3bcd)), 52);
   Value mantissa = e.bitcast(e.sub(bits, e.shl(exponent, 52)), f64);
   Value n = e.sitofp(exponent, f64);
   n = e.select(subnormal, e.sub(n, e.real(t, 54.0)), n);
+  return {n, e.sub(mantissa, e.real(t, 1.0))};
+}
+
+static ReducedLog reduceLog(const Emit &e, Value x) {
+  Type t = x.getType();
+  auto [n, f] = mantissaOf(e, x);
   // log(1 + f) = 2 * atanh(s) = f - (f^2 / 2 - s * (f^2 / 2 + s^2 * P(s^2))): what rounding does to s weighs little.
-  Value f = e.sub(mantissa, e.real(t, 1.0));
   Value s = e.divf(f, e.add(f, e.real(t, 2.0)));
   Value z = e.mul(s, s);
   Value half = e.mul(e.mul(f, f), e.real(t, 0.5));
@@ -141,6 +151,79 @@ Value emitLog1pF64(const Emit &e, Value x) {
   Value result = sumLog(e, reduceLog(e, sum), e.divf(lost, sum));
   result = logEdges(e, x, result, -1.0);
   return e.select(e.cmpf(CmpFPredicate::OLT, e.abs(x), 0x1p-54), x, result);
+}
+
+// --- power ---------------------------------------------------------------------------------------
+
+namespace {
+/// A number of twice the precision of f64, as a sum of two.
+struct Sum {
+  Value high, low;
+};
+} // namespace
+
+// x * y, and x * y plus a low part.
+static Sum product(const Emit &e, Value x, Value y) {
+  Value high = e.mul(x, y);
+  return {high, e.fma(x, y, e.neg(high))};
+}
+static Sum product(const Emit &e, Sum x, Sum y) {
+  Sum exact = product(e, x.high, y.high);
+  return {exact.high, e.fma(x.high, y.low, e.fma(x.low, y.high, exact.low))};
+}
+
+// The sum of two where |x| is not less than |y|, or x is 0.
+static Sum sum(const Emit &e, Value x, Value y) {
+  Value high = e.add(x, y);
+  return {high, e.add(e.sub(x, high), y)};
+}
+
+// log2 of a positive, finite `x` to 2^-63.
+static Sum preciseLog2(const Emit &e, Value x) {
+  Type t = x.getType();
+  auto constant = [&](double high, double low) { return Sum{e.real(t, high), e.real(t, low)}; };
+  auto [n, f] = mantissaOf(e, x);
+  // log(1 + f) / 2 = s * (1 + z / 3 + z^2 * P(z)) with s = f / (2 + f) and z = s^2, of which all but the last term are in two parts.
+  Sum below = sum(e, e.real(t, 2.0), f);
+  Value inverse = e.divf(e.real(t, 1.0), below.high), quotient = e.mul(f, inverse);
+  Value left = e.fma(e.neg(quotient), below.high, f);
+  left = e.fma(e.neg(quotient), below.low, left);
+  Sum s = {quotient, e.mul(left, inverse)};
+  Sum z = product(e, s, s);
+  Value series = polynomial(e, z.high,
+                            {1.0 / 5, 1.0 / 7, 1.0 / 9, 1.0 / 11, 1.0 / 13, 1.0 / 15, 1.0 / 17,
+                             1.0 / 19, 1.0 / 21, 1.0 / 23, 1.0 / 25});
+  Sum third = product(e, z, constant(0x1.5555555555555p-2, 0x1.5555555555555p-56));
+  third = sum(e, third.high, e.fma(e.mul(z.high, z.high), series, third.low));
+  Sum more = product(e, s, third);
+  Sum half = sum(e, s.high, more.high);
+  half.low = e.add(half.low, e.add(more.low, s.low));
+  Sum fraction = product(e, half, constant(0x1.71547652b82fep+1, 0x1.777d0ffda0d24p-55));
+  Sum whole = sum(e, n, fraction.high);
+  return {whole.high, e.add(whole.low, fraction.low)};
+}
+
+Value emitPowF64(const Emit &e, Value magnitude, Value y) {
+  Type t = magnitude.getType();
+  Sum log = preciseLog2(e, magnitude);
+  Value isZero = e.cmpf(CmpFPredicate::OEQ, magnitude, 0.0);
+  Value isInfinite = e.cmpf(CmpFPredicate::OEQ, magnitude, Infinity);
+  Value infinity = e.real(t, Infinity);
+  log.high = e.select(isZero, e.neg(infinity), e.select(isInfinite, infinity, log.high));
+  // Such a factor takes every other logarithm out of the range of results, and makes no infinities of it.
+  y = clamp(e, y, -0x1p64, 0x1p64);
+  Sum exponent = product(e, y, log.high);
+  Value low = e.fma(y, log.low, exponent.low);
+  Value high = clamp(e, exponent.high, -1080.0, 1030.0);
+  Rounded n = roundToInteger(e, high, 1.0);
+  // Where the exponent is out of range, its low part is none or no number.
+  Value inRange = e.cmpf(CmpFPredicate::OEQ, high, exponent.high);
+  low = e.select(inRange, low, e.zero(t));
+  Sum r = sum(e, e.sub(high, n.value), low);
+  Sum rest = product(e, r.high, e.real(t, Ln2));
+  low = e.fma(r.high, e.real(t, 2.3190468138462996e-17), e.fma(r.low, e.real(t, Ln2), rest.low));
+  Value tail = e.add(tailInPairs(e, rest.high, e.mul(rest.high, rest.high), kExpTail), low);
+  return scale(e, n.bits, tail);
 }
 
 // --- trigonometry --------------------------------------------------------------------------------

@@ -14,6 +14,8 @@ mlir::Value emitExpm1F64(const Emit &e, mlir::Value x);
 mlir::Value emitLogF64(const Emit &e, mlir::Value x);
 mlir::Value emitLog2F64(const Emit &e, mlir::Value x);
 mlir::Value emitLog1pF64(const Emit &e, mlir::Value x);
+/// |x|^y for any y that is a number; where |x| is 0 or infinite, too.
+mlir::Value emitPowF64(const Emit &e, mlir::Value magnitude, mlir::Value y);
 /// The sine of `x` plus `quarterTurns` times pi/2, for |x| < 2^25.
 mlir::Value emitSineF64(const Emit &e, mlir::Value x, int64_t quarterTurns);
 

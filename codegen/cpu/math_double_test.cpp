@@ -99,4 +99,49 @@ TEST_P(MathDouble, IsWithinTheLimit) {
 INSTANTIATE_TEST_SUITE_P(All, MathDouble, ::testing::ValuesIn(cases),
                          [](const auto &info) { return std::string(info.param.name); });
 
+// Pairs of numbers that are drawn, and all pairs of special ones.
+struct Pairs {
+  std::vector<double> x, y;
+};
+
+Pairs drawnPairs() {
+  Pairs pairs;
+  std::vector<double> numbers = sampledDoubles();
+  for (size_t i = 0; i < numbers.size(); ++i)
+    pairs.x.push_back(numbers[i]), pairs.y.push_back(numbers[(i * 7919 + 13) % numbers.size()]);
+  for (double x : {0.0, -0.0, 1.0, -1.0, 2.0, -3.0, 0.5, 1e300, -1e-300, 0x1p-1074,
+                   double(INFINITY), -double(INFINITY), double(NAN)})
+    for (double y : {0.0, -0.0, 1.0, -1.0, 3.0, -2.0, 0.5, 1e300, -1e-300, double(INFINITY),
+                     -double(INFINITY), double(NAN)})
+      pairs.x.push_back(x), pairs.y.push_back(y);
+  // Powers near the ends of the range.
+  for (int i = 1; i < 4000; ++i)
+    pairs.x.push_back(1 + i * 0.0137),
+        pairs.y.push_back((i % 2 ? 1 : -1) * 708.0 / std::log(1 + i * 0.0137));
+  while (pairs.x.size() % 16)
+    pairs.x.push_back(1), pairs.y.push_back(1);
+  return pairs;
+}
+
+double worstOfPairs(Value (*emit)(const Emit &, Value, Value),
+                    long double (*reference)(long double, long double)) {
+  Type f64 = Float64Type::get(&testContext());
+  MapKernel kernel(testContext(), f64, f64, 16, emit);
+  Pairs pairs = drawnPairs();
+  std::vector<double> got = kernel.operator()<double, double>(pairs.x, pairs.y);
+  double worst = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    double error = ulpError(got[i], reference(pairs.x[i], pairs.y[i]));
+    EXPECT_LE(error, 3) << pairs.x[i] << ", " << pairs.y[i] << " got " << got[i];
+    worst = std::max(worst, error);
+  }
+  return worst;
+}
+
+TEST(MathDoublePairs, AreWithinTheLimit) {
+  std::printf("  pow:   %.3f ulp\n", worstOfPairs(emitPow, std::pow));
+  std::printf("  atan2: %.3f ulp\n", worstOfPairs(emitAtan2, std::atan2));
+  EXPECT_EQ(worstOfPairs(emitFmod, std::fmod), 0);
+}
+
 } // namespace math_double_test
