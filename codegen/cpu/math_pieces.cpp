@@ -7,15 +7,9 @@ using arith::CmpFPredicate;
 
 namespace ptl::cpu {
 
-Value polynomial(const Emit &e, Value x, ArrayRef<double> c) {
-  Value result = e.real(x.getType(), c.back());
-  for (double coefficient : llvm::reverse(c.drop_back()))
-    result = e.fma(result, x, e.real(x.getType(), coefficient));
-  return result;
-}
-
-// Pairs of terms are summed beside each other, since vectors wait longer for a chain of steps than for their number.
-Value tailInPairs(const Emit &e, Value x, Value x2, ArrayRef<double> c) {
+// P(x), `c` its coefficients and `x2` the square of x. Pairs of terms are summed beside each other, since vectors wait longer for a
+// chain of steps than for their number.
+static Value sumInPairs(const Emit &e, Value x, Value x2, ArrayRef<double> c) {
   auto constant = [&](size_t i) { return e.real(x.getType(), c[i]); };
   Value sum;
   for (size_t pair = (c.size() + 1) / 2; pair-- > 0;) {
@@ -23,7 +17,23 @@ Value tailInPairs(const Emit &e, Value x, Value x2, ArrayRef<double> c) {
                                          : constant(2 * pair);
     sum = sum ? e.fma(sum, x2, term) : term;
   }
-  return e.fma(sum, x2, x);
+  return sum;
+}
+
+// A vector of `f64` takes two registers, so few iterations of a loop are in flight to fill a chain with.
+static constexpr size_t kLongChain = 4;
+
+Value polynomial(const Emit &e, Value x, ArrayRef<double> c) {
+  if (isF64(x) && c.size() > kLongChain)
+    return sumInPairs(e, x, e.mul(x, x), c);
+  Value result = e.real(x.getType(), c.back());
+  for (double coefficient : llvm::reverse(c.drop_back()))
+    result = e.fma(result, x, e.real(x.getType(), coefficient));
+  return result;
+}
+
+Value tailInPairs(const Emit &e, Value x, Value x2, ArrayRef<double> c) {
+  return e.fma(sumInPairs(e, x, x2, c), x2, x);
 }
 
 Value shiftSigned(const Emit &e, Value x, int64_t amount) {

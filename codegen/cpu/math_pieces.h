@@ -18,7 +18,7 @@ inline constexpr double Ln2Low = Ln2 - Ln2High;
 /// Whether `x` is an `f64` or a vector of them.
 inline bool isF64(mlir::Value x) { return scalarOf(x.getType()).isF64(); }
 
-/// The polynomial with the coefficients `c`, constant term first, at `x`, by fused Horner steps.
+/// The polynomial with the coefficients `c`, constant term first, at `x`, by fused steps.
 mlir::Value polynomial(const Emit &e, mlir::Value x, llvm::ArrayRef<double> c);
 
 /// x + x^2 * P(x), `c` the coefficients of P, constant term first, and `x2` the square of x.
