@@ -209,20 +209,17 @@ template <typename Key> Key *sortKeys(Key *keys, Key *room, int64_t count, unsig
 /// as many better ones never enter.
 template <typename Key> class Selection {
 public:
-  Selection(SortEntry<Key> *entries, int64_t capacity, int64_t wanted)
-      : entries_(entries), capacity_(capacity), wanted_(wanted) {}
+  /// How many entries there is room for: those that are kept, as many that are better, and a piece.
+  static int64_t capacityFor(int64_t wanted) { return 2 * wanted + 2 * kPiece; }
+
+  Selection(SortEntry<Key> *entries, int64_t wanted) : entries_(entries), wanted_(wanted) {}
 
   void add(const Key *keys, int64_t count, int64_t first) {
     // An equal key comes behind, since its position is larger.
     if (full_ && !anyBelow(keys, count, worst_))
       return;
-    for (int64_t i = 0; i < count; ++i) {
-      if (full_ && keys[i] >= worst_)
-        continue;
-      if (size_ == capacity_)
-        keepBest();
-      entries_[size_++] = {keys[i], static_cast<uint32_t>(first + i)};
-    }
+    for (int64_t from = 0; from < count; from += kPiece)
+      addPiece(keys + from, std::min(kPiece, count - from), first + from);
   }
   int64_t finish() {
     if (size_ > wanted_)
@@ -231,6 +228,34 @@ public:
   }
 
 private:
+  static constexpr int64_t kPiece = 64, kFew = 16;
+
+  void addPiece(const Key *keys, int64_t count, int64_t first) {
+    if (full_ && !anyBelow(keys, count, worst_))
+      return;
+    if (wanted_ <= kFew)
+      return insert(keys, count, first);
+    // Whether an entry is better is as good as random, so each is written, and counted where it is.
+    for (int64_t i = 0; i < count; ++i) {
+      entries_[size_] = {keys[i], static_cast<uint32_t>(first + i)};
+      size_ += !full_ || keys[i] < worst_;
+    }
+    if (size_ >= 2 * wanted_ + kPiece)
+      keepBest();
+  }
+  /// Keeps a few entries in order, so that the worst of them is always known.
+  void insert(const Key *keys, int64_t count, int64_t first) {
+    for (int64_t i = 0; i < count; ++i) {
+      if (full_ && keys[i] >= worst_)
+        continue;
+      int64_t place = full_ ? wanted_ - 1 : size_++;
+      for (; place > 0 && keys[i] < entries_[place - 1].key; --place)
+        entries_[place] = entries_[place - 1];
+      entries_[place] = {keys[i], static_cast<uint32_t>(first + i)};
+      full_ = size_ == wanted_;
+      worst_ = entries_[size_ - 1].key;
+    }
+  }
   void keepBest() {
     std::nth_element(entries_, entries_ + wanted_ - 1, entries_ + size_);
     size_ = wanted_;
@@ -239,7 +264,7 @@ private:
   }
 
   SortEntry<Key> *entries_;
-  int64_t capacity_, wanted_, size_ = 0;
+  int64_t wanted_, size_ = 0;
   Key worst_{};
   bool full_ = false;
 };
@@ -263,14 +288,14 @@ public:
     bool selects = r_.count < r_.length / 8;
     if (!selects && !r_.positions)
       return runOnKeys();
-    int64_t capacity = selects ? std::min(r_.length, r_.count * 2 + 256) : r_.length;
+    int64_t capacity = selects ? Selection<Key>::capacityFor(r_.count) : r_.length;
     auto *entries = scratch<SortEntry<Key>>(capacity), *room = scratch<SortEntry<Key>>(capacity);
     if (!entries || !room)
       return;
     if (!selects)
       return write(sortEntries(entries, room, take(entries), form_.width));
     // A selection has lost the order of positions, which sorting by digits would keep.
-    std::sort(entries, entries + select(entries, capacity));
+    std::sort(entries, entries + select(entries));
     write(entries);
   }
 
@@ -328,8 +353,8 @@ private:
     });
     return r_.length;
   }
-  int64_t select(SortEntry<Key> *entries, int64_t capacity) {
-    Selection<Key> selection(entries, capacity, r_.count);
+  int64_t select(SortEntry<Key> *entries) {
+    Selection<Key> selection(entries, r_.count);
     forBlocks(
         [&](const Key *keys, int64_t count, int64_t first) { selection.add(keys, count, first); });
     return selection.finish();

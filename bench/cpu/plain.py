@@ -152,3 +152,17 @@ def step_rows(make):
     signal, taps = floats(8, 64, 1000), floats(64, 64, 5)
     tsignal, ttaps = make.tensors(signal, taps) if torch else [None] * 2
     yield make("convolution of 5, 8 x 64 x 1000", "conv1d", (signal, taps), None, lambda: torch_call.conv1d(tsignal, ttaps))
+
+
+def number_rows(make):
+    """Functions of numbers, and little work of each of many."""
+    torch = make.peers.torch
+    x, y, wide = np.abs(floats(1 << 20)) + np.float32(0.1), floats(1 << 20), RNG.standard_normal(1 << 20)
+    rows, turns = floats(1000, 1000), floats(20000, 3, 3)
+    tx, ty, trows, tturns = make.tensors(x, y, rows, turns) if torch else [None] * 4
+    yield make("angles of 1 M points", "angles", (y, x), lambda: np.arctan2(y, x), lambda: torch.atan2(ty, tx))
+    yield make("powers, 1 M", "powers", (x, y), lambda: x**y, lambda: tx**ty)
+    yield make("remainders, 1 M", "remainders", (y, x), lambda: np.fmod(y, x), lambda: torch.fmod(ty, tx))
+    yield make("logistic function of f64, 1 M", "logistic", (wide,), lambda: 1 / (1 + np.exp(-wide)))
+    yield make("20,000 products 3x3", "turned", (turns, turns), lambda: turns @ turns, lambda: tturns @ tturns)
+    yield make("first 5 of rows 1000^2", "first_5", (rows,), lambda: -np.sort(-rows)[:, :5], lambda: torch.topk(trows, 5)[0], tolerance=0)

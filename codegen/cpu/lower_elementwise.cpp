@@ -1,6 +1,7 @@
 // Elementwise operations: one table row each.
 #include "codegen/cpu/lower_elementwise.h"
 #include "codegen/cpu/math_approx.h"
+#include "codegen/cpu/math_inverse.h"
 #include "ir/dialect/op_facts.h"
 
 #include <cmath>
@@ -81,7 +82,7 @@ static Value emitDiv(const Element &a) {
 
 static Value emitRem(const Element &a) {
   if (a.real())
-    return emitLibm(a.e, "fmod", a.x);
+    return emitFmod(a.e, a.x[0], a.x[1]);
   auto [quotient, remainder] = divide(a);
   if (!a.in.isIndex())
     return remainder;
@@ -124,21 +125,48 @@ static Value integerPower(const Element &a) {
   return e.select(negative, reciprocal, done[0]);
 }
 
-// x ** n for a small whole constant n, by squaring; null for other exponents.
+// The number that `value` is in all lanes, if it is a constant.
+static std::optional<double> constantNumber(Value value) {
+  auto constant = value.getDefiningOp<arith::ConstantOp>();
+  if (!constant)
+    return std::nullopt;
+  Attribute attribute = constant.getValue();
+  if (auto dense = dyn_cast<DenseElementsAttr>(attribute); dense && dense.isSplat())
+    attribute = dense.getSplatValue<Attribute>();
+  if (auto real = dyn_cast<FloatAttr>(attribute))
+    return real.getValueAsDouble();
+  if (auto integer = dyn_cast<IntegerAttr>(attribute))
+    return static_cast<double>(integer.getValue().getSExtValue());
+  return std::nullopt;
+}
+
+// x ** n of floats where a root or a reciprocal is as exact as a logarithm and an exponential; null for other exponents.
+static Value rootPower(const Element &a, double number) {
+  const Emit &e = a.e;
+  Value one = e.real(a.shape(), 1.0);
+  if (number == -1)
+    return e.divf(one, a.x[0]);
+  if (number == -2) {
+    Value reciprocal = e.divf(one, a.x[0]);
+    return e.mul(reciprocal, reciprocal);
+  }
+  if (std::abs(number) != 0.5)
+    return {};
+  // Unlike a root, the power of -0 is 0, and that of -inf is inf.
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Value root = e.b.create<math::SqrtOp>(e.loc, e.add(a.x[0], e.zero(a.shape())));
+  root = e.select(e.cmpf(CmpFPredicate::OEQ, a.x[0], -infinity), e.real(a.shape(), infinity), root);
+  return number < 0 ? e.divf(one, root) : root;
+}
+
+// x ** n for a small whole constant n, by squaring, and for a few others; null for other exponents.
 static Value constantPower(const Element &a) {
-  auto constant = a.x[1].getDefiningOp<arith::ConstantOp>();
+  std::optional<double> constant = constantNumber(a.x[1]);
   if (!constant)
     return {};
-  Attribute value = constant.getValue();
-  if (auto dense = dyn_cast<DenseElementsAttr>(value); dense && dense.isSplat())
-    value = dense.getSplatValue<Attribute>();
-  double number;
-  if (auto real = dyn_cast<FloatAttr>(value))
-    number = real.getValueAsDouble();
-  else if (auto integer = dyn_cast<IntegerAttr>(value))
-    number = static_cast<double>(integer.getValue().getSExtValue());
-  else
-    return {};
+  double number = *constant;
+  if (Value root = a.real() ? rootPower(a, number) : Value())
+    return root;
   // Few multiplications are faster than a logarithm and an exponential, exact for whole numbers,
   // and legal for negative bases.
   if (number != std::trunc(number) || number < 1 || number > 64)
@@ -282,9 +310,6 @@ static bool isUpTo0(Value value) {
 static Value emitExponential(const Element &a) {
   return isUpTo0(a.op->getOperand(0)) ? emitExpUpTo1(a.e, a.x[0]) : emitExp(a.e, a.x[0]);
 }
-static Value emitLibrary(const Element &a) {
-  return emitLibm(a.e, a.op->getName().stripDialect(), a.x);
-}
 static Value emitIsInf(const Element &a) {
   return a.e.cmpf(CmpFPredicate::OEQ, a.e.abs(a.x[0]), std::numeric_limits<double>::infinity());
 }
@@ -386,18 +411,18 @@ static const Row rows[] = {
     {"sin", emitFunction<emitSin>},
     {"cos", emitFunction<emitCos>},
     {"tan", emitFunction<emitTan>},
-    {"asin", emitLibrary},
-    {"acos", emitLibrary},
-    {"atan", emitLibrary},
-    {"atan2", emitLibrary},
-    {"sinh", emitLibrary},
-    {"cosh", emitLibrary},
+    {"asin", emitFunction<emitAsin>},
+    {"acos", emitFunction<emitAcos>},
+    {"atan", emitFunction<emitAtan>},
+    {"atan2", [](const Element &a) { return emitAtan2(a.e, a.x[0], a.x[1]); }},
+    {"sinh", emitFunction<emitSinh>},
+    {"cosh", emitFunction<emitCosh>},
     {"tanh", emitFunction<emitTanh>},
-    {"asinh", emitLibrary},
-    {"acosh", emitLibrary},
-    {"atanh", emitLibrary},
+    {"asinh", emitFunction<emitAsinh>},
+    {"acosh", emitFunction<emitAcosh>},
+    {"atanh", emitFunction<emitAtanh>},
     {"erf", emitFunction<emitErf>},
-    {"erfc", emitLibrary},
+    {"erfc", emitFunction<emitErfc>},
     {"sigmoid", emitFunction<emitSigmoid>},
     {"copysign", [](const Element &a) { return a.e.copySign(a.x[0], a.x[1]); }},
     {"max", emitExtreme<true>},

@@ -30,6 +30,42 @@ struct Batch {
 };
 } // namespace
 
+// The multiplications of a product that is written out, and the columns that it has at least: fewer are no vector.
+static constexpr int64_t kMostWritten = 256, kLeastColumns = 2;
+
+// A product of a few constant rows and columns, whose rows of B are neighbours, as straight-line code: a call would take longer. Returns
+// false, and emits nothing, for others.
+static bool emitWritten(Lowering &l, const MatrixView &a, const MatrixView &b, const MatrixView &c,
+                        Value rows, Value columns, Value depth, bool accumulate) {
+  const Emit &e = l.e;
+  auto m = constantOf(rows), n = constantOf(columns), k = constantOf(depth);
+  Type type = registerType(c.element);
+  if (!m || !n || !k || *m * *n * *k > kMostWritten || *n < kLeastColumns || *n > l.maxLanes ||
+      a.element != c.element || b.element != c.element || storageType(c.element) != type ||
+      constantOf(b.columnStride) != 1 || constantOf(c.columnStride) != 1)
+    return false;
+  auto lanes = static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(*n)));
+  Value mask = lanes == *n ? Value() : laneMask(e, columns, lanes);
+  auto rowOf = [&](const MatrixView &x, int64_t row) {
+    return elementPointer(e, x.data, type, e.mul(e.index(row), x.rowStride));
+  };
+  Values ofB;
+  for (int64_t i = 0; i < *k; ++i)
+    ofB.push_back(loadRaw(e, rowOf(b, i), type, lanes, mask));
+  auto vector = VectorType::get({lanes}, type);
+  for (int64_t row = 0; row < *m; ++row) {
+    Value sum = accumulate ? loadRaw(e, rowOf(c, row), type, lanes, mask) : e.zero(vector);
+    for (auto [i, of] : llvm::enumerate(ofB)) {
+      Value at = e.mul(e.index(static_cast<int64_t>(i)), a.columnStride);
+      Value factor =
+          e.splat(loadRaw(e, elementPointer(e, rowOf(a, row), type, at), type, 0), vector);
+      sum = isa<FloatType>(type) ? e.fma(factor, of, sum) : e.add(sum, e.mul(factor, of));
+    }
+    storeRaw(e, rowOf(c, row), sum, mask);
+  }
+  return true;
+}
+
 static void emitBatch(Lowering &l, const Batch &p) {
   const Emit &e = l.e;
   Coords at(p.extents.size());
@@ -45,6 +81,8 @@ static void emitBatch(Lowering &l, const Batch &p) {
     };
     MatrixView a = view(p.a, p.batchA), b = view(p.b, p.batchB), c = view(p.c, p.extents.size());
     Value m = p.c.extents[p.extents.size()], n = p.c.extents[p.extents.size() + 1];
+    if (emitWritten(l, a, b, c, m, n, p.a.extents.back(), p.accumulate))
+      return;
     // The batch is a plain loop: a product blocks for the caches by itself.
     emitProduct(e, l.context, a, b, c, m, n, p.a.extents.back(), p.accumulate);
   });

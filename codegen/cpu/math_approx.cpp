@@ -1,6 +1,8 @@
 #include "codegen/cpu/math_approx.h"
 
 #include "codegen/cpu/interval_tables.h"
+#include "codegen/cpu/math_double.h"
+#include "codegen/cpu/math_pieces.h"
 #include "passes/analysis/polynomials.h"
 
 #include <array>
@@ -12,15 +14,6 @@ using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
 namespace ptl::cpu {
-
-static constexpr double Infinity = std::numeric_limits<double>::infinity();
-static constexpr double Log2E = 1.44269504088896340735992468100189214;
-static constexpr double Ln2 = 0.693147180559945309417232121458176568;
-// ln 2 in two parts; the first has 15 bits, so that its product with an exponent is exact.
-static constexpr double Ln2High = 0.693359375;
-static constexpr double Ln2Low = Ln2 - Ln2High;
-
-static bool isF64(Value x) { return scalarOf(x.getType()).isF64(); }
 
 // One call of `callee`, a C function on the element type, per lane.
 static Value laneCalls(const Emit &e, StringRef callee, ValueRange operands) {
@@ -44,49 +37,6 @@ Value emitLibm(const Emit &e, StringRef name, ValueRange operands) {
   return laneCalls(e, symbol, operands);
 }
 
-// The polynomial with the coefficients `c`, constant term first, at `x`, by fused Horner steps.
-static Value polynomial(const Emit &e, Value x, ArrayRef<double> c) {
-  Value result = e.real(x.getType(), c.back());
-  for (double coefficient : llvm::reverse(c.drop_back()))
-    result = e.fma(result, x, e.real(x.getType(), coefficient));
-  return result;
-}
-
-static Value shiftSigned(const Emit &e, Value x, int64_t amount) {
-  return e.b.createOrFold<arith::ShRSIOp>(e.loc, x, e.integer(x.getType(), amount));
-}
-
-namespace {
-/// x = rounded + rest with |rest| <= 1/2, `bits` the integer value of `rounded` (i32 or i64 as wide
-/// as x). Valid for |x| < 2^22; other x (NaN too) give unspecified numbers, never undefined
-/// behaviour.
-struct Rounded {
-  Value value, bits;
-};
-} // namespace
-
-// Adding and subtracting 1.5 * 2^(mantissa bits) rounds to an integer and leaves that integer in
-// the low bits of the sum.
-static Rounded roundToInteger(const Emit &e, Value x, double scale) {
-  // The constants are 1.5 * 2^52 and 1.5 * 2^23.
-  bool wide = isF64(x);
-  double magic = wide ? 6755399441055744.0 : 12582912.0;
-  Value shifter = e.real(x.getType(), magic);
-  Value sum = e.fma(x, e.real(x.getType(), scale), shifter);
-  Type integer = wide ? Type(e.b.getI64Type()) : Type(e.b.getI32Type());
-  Value bits = e.sub(e.bitcast(sum, integer), e.bitcast(shifter, integer));
-  return {e.sub(sum, shifter), bits};
-}
-
-static Value powerOfTwo(const Emit &e, Value exponent) {
-  bool wide = scalarOf(exponent.getType()).isInteger(64);
-  int64_t bias = wide ? 1023 : 127;
-  // A float whose fraction is 0 is a power of two, by its exponent field alone.
-  Value biased = e.add(exponent, e.integer(exponent.getType(), bias));
-  return e.bitcast(e.shl(biased, wide ? 52 : 23),
-                   wide ? Type(e.b.getF64Type()) : Type(e.b.getF32Type()));
-}
-
 // Whether the processor scales by powers of two and permutes lanes by a vector, and `x` is such a vector.
 static bool hasTables(const Emit &e, Value x) {
   auto vector = dyn_cast<VectorType>(x.getType());
@@ -98,12 +48,6 @@ static Value scaleAtOnce(const Emit &e, Value value, Value exponent) {
   Value all = e.integer(e.b.getI16Type(), -1), asRounded = e.i32(4); // as the rounding mode says
   return e.intrinsic("llvm.x86.avx512.mask.scalef.ps.512", value.getType(),
                      {value, exponent, value, all, asRounded});
-}
-
-// Clamps with NaN passing through.
-static Value clamp(const Emit &e, Value x, double low, double high) {
-  Value top = e.select(e.cmpf(CmpFPredicate::OGT, x, high), e.real(x.getType(), high), x);
-  return e.select(e.cmpf(CmpFPredicate::OLT, top, low), e.real(x.getType(), low), top);
 }
 
 namespace {
@@ -153,19 +97,6 @@ static Value scaleByPower(const Emit &e, Value tail, const BiasedRounded &n) {
     return scaleAtOnce(e, e.add(e.real(tail.getType(), 1.0), tail), n.value);
   PowerInHalves power = powerInHalves(e, n);
   return e.mul(e.fma(tail, power.first, power.first), power.second);
-}
-
-// x + x^2 * P(x), `c` the coefficients of P, constant term first. Pairs of terms are summed beside each other, since vectors wait
-// longer for a chain of steps than for their number.
-static Value tailInPairs(const Emit &e, Value x, Value x2, ArrayRef<double> c) {
-  auto constant = [&](size_t i) { return e.real(x.getType(), c[i]); };
-  Value sum;
-  for (size_t pair = (c.size() + 1) / 2; pair-- > 0;) {
-    Value term = 2 * pair + 1 < c.size() ? e.fma(constant(2 * pair + 1), x, constant(2 * pair))
-                                         : constant(2 * pair);
-    sum = sum ? e.fma(sum, x2, term) : term;
-  }
-  return e.fma(sum, x2, x);
 }
 
 static ReducedExponent reduceExponent(const Emit &e, Value x, int64_t bias) {
@@ -268,7 +199,7 @@ static Value byIntervals(const Emit &e, Value x, const IntervalTable &function) 
 
 Value emitExp(const Emit &e, Value x) {
   if (isF64(x))
-    return emitLibm(e, "exp", x);
+    return emitExpF64(e, x);
   // Beyond these limits the result is 0 or infinity in f32, and the exponent would leave its field.
   x = clamp(e, x, -104.0, 89.0);
   if (hasTables(e, x))
@@ -279,7 +210,7 @@ Value emitExp(const Emit &e, Value x) {
 
 Value emitExpUpTo1(const Emit &e, Value x) {
   if (isF64(x))
-    return emitLibm(e, "exp", x);
+    return emitExpF64(e, x);
   x = clamp(e, x, -104.0, Infinity);
   if (hasTables(e, x))
     return expByTable(e, x);
@@ -289,9 +220,18 @@ Value emitExpUpTo1(const Emit &e, Value x) {
   return e.mul(e.fma(reduced.tail, power, power), e.real(x.getType(), 0x1p-25));
 }
 
+Value emitHalfExp(const Emit &e, Value x) {
+  if (isF64(x))
+    return emitHalfExpF64(e, x);
+  // The polynomial's power of two has one less in the exponent.
+  ReducedExponent reduced = reduceExponent(e, clamp(e, x, -104.0, 90.0), 2 * kBias - 1);
+  Value less = e.sub(reduced.n.value, e.real(x.getType(), 1.0));
+  return scaleByPower(e, reduced.tail, {less, reduced.n.sum});
+}
+
 Value emitExp2(const Emit &e, Value x) {
   if (isF64(x))
-    return emitLibm(e, "exp2", x);
+    return emitExp2F64(e, x);
   x = clamp(e, x, -151.0, 129.0);
   BiasedRounded n = roundWithBias(e, x, 1.0, 2 * kBias);
   Value r = e.sub(x, n.value);
@@ -305,50 +245,6 @@ Value emitExp2(const Emit &e, Value x) {
   return scaleByPower(e, tail, n);
 }
 
-// --- double precision inside, for functions where that makes the last bit certain ----------------
-
-// 2^x for |x| < 1000, relative error below 2^-36.
-static Value exp2Wide(const Emit &e, Value x) {
-  Rounded n = roundToInteger(e, x, 1.0);
-  Value r = e.mul(e.sub(x, n.value), e.real(x.getType(), Ln2));
-  // The Taylor series is good enough, because |r| is at most ln(2) / 2.
-  double factorial = 1;
-  SmallVector<double> taylor = {1.0};
-  for (int k = 1; k <= 10; ++k)
-    taylor.push_back(1.0 / (factorial *= k));
-  return e.mul(polynomial(e, r, taylor), powerOfTwo(e, n.bits));
-}
-
-// log(x) * scale for normal positive x, relative error below 2^-40.
-static Value logWide(const Emit &e, Value x, double scale) {
-  Type i64 = e.b.getI64Type();
-  Value bits = e.bitcast(x, i64);
-  // Mantissa in [sqrt(1/2), sqrt(2)): subtracting the bits of sqrt(1/2) carries into the exponent.
-  Value offset = e.integer(bits.getType(), 0x3fe6a09e667f3bcd);
-  Value shifted = e.sub(bits, offset);
-  Value exponent = shiftSigned(e, shifted, 52);
-  Value mantissa = e.bitcast(e.sub(bits, e.shl(exponent, 52)), e.b.getF64Type());
-  Value one = e.real(x.getType(), 1.0);
-  Value s = e.divf(e.sub(mantissa, one), e.add(mantissa, one));
-  Value z = e.mul(s, s);
-  // log(m) = 2 * atanh(s), a series of odd powers.
-  SmallVector<double> atanh;
-  for (int k = 0; k <= 9; ++k)
-    atanh.push_back(2.0 * scale / (2 * k + 1));
-  Value fraction = e.mul(s, polynomial(e, z, atanh));
-  return e.fma(e.sitofp(exponent, e.b.getF64Type()), e.real(x.getType(), Ln2 * scale), fraction);
-}
-
-// The value of a logarithm where its formula does not hold: zero, negative, infinite and NaN.
-static Value logEdges(const Emit &e, Value x, Value result, double zeroAt = 0.0) {
-  Type t = x.getType();
-  result = e.select(e.cmpf(CmpFPredicate::OEQ, x, zeroAt), e.real(t, -Infinity), result);
-  // This unordered comparison also catches NaN, whose payload is restored below.
-  result = e.select(e.cmpf(CmpFPredicate::ULT, x, zeroAt), e.real(t, std::nan("")), result);
-  result = e.select(e.cmpf(CmpFPredicate::OEQ, x, Infinity), x, result);
-  return e.select(e.isNan(x), x, result);
-}
-
 static Value logViaWide(const Emit &e, Value x, double scale) {
   // Every f32, even a subnormal one, is a normal f64.
   Value wide = logWide(e, e.extf(x, e.b.getF64Type()), scale);
@@ -356,7 +252,7 @@ static Value logViaWide(const Emit &e, Value x, double scale) {
 }
 
 Value emitLog2(const Emit &e, Value x) {
-  return isF64(x) ? emitLibm(e, "log2", x) : logViaWide(e, x, Log2E);
+  return isF64(x) ? emitLog2F64(e, x) : logViaWide(e, x, Log2E);
 }
 
 Value emitLog10(const Emit &e, Value x) {
@@ -366,7 +262,7 @@ Value emitLog10(const Emit &e, Value x) {
 
 Value emitLog1p(const Emit &e, Value x) {
   if (isF64(x))
-    return emitLibm(e, "log1p", x);
+    return emitLog1pF64(e, x);
   Value wide = e.extf(x, e.b.getF64Type());
   // In f64 the sum is exact, or 1 no longer matters, unless `x` is tiny; then the result is `x`.
   Value sum = e.add(wide, e.real(wide.getType(), 1.0));
@@ -377,7 +273,7 @@ Value emitLog1p(const Emit &e, Value x) {
 
 Value emitExpm1(const Emit &e, Value x) {
   if (isF64(x))
-    return emitLibm(e, "expm1", x);
+    return emitExpm1F64(e, x);
   Value wide = e.extf(clamp(e, x, -104.0, 89.0), e.b.getF64Type());
   Value power = exp2Wide(e, e.mul(wide, e.real(wide.getType(), Log2E)));
   // Near 0 the difference would cancel: the Taylor series of expm1 there.
@@ -396,7 +292,7 @@ Value emitExpm1(const Emit &e, Value x) {
 
 Value emitLog(const Emit &e, Value x) {
   if (isF64(x))
-    return emitLibm(e, "log", x);
+    return emitLogF64(e, x);
   Type i32 = e.b.getI32Type(), f32 = e.b.getF32Type(), t = x.getType();
   // A subnormal number has no leading one to find its exponent by, so it is scaled by 2^23.
   Value subnormal = e.cmpf(CmpFPredicate::OLT, x, 0x1p-126);
@@ -421,19 +317,22 @@ Value emitLog(const Emit &e, Value x) {
   return logEdges(e, x, result);
 }
 
-Value emitTanh(const Emit &e, Value x) {
+// exp(x) - 1 for x that is not negative, up to where the hyperbolic tangent of half of it is 1 in its type.
+static Value expm1Positive(const Emit &e, Value x) {
   if (isF64(x))
-    return emitLibm(e, "tanh", x);
+    return emitExpm1F64(e, clamp(e, x, 0.0, 44.0));
+  // exp(x) - 1 = (2^n - 1) + 2^n * (exp(r) - 1).
+  ReducedExponent reduced = reduceExponent(e, clamp(e, x, 0.0, 20.0), kBias);
+  Value scale = powerOfTwo(e, reduced.n);
+  return e.fma(scale, reduced.tail, e.sub(scale, e.real(x.getType(), 1.0)));
+}
+
+Value emitTanh(const Emit &e, Value x) {
   if (hasTables(e, x))
     return byIntervals(e, x, tanhTable);
-  // tanh(x) = m / (m + 2) with m = exp(2 |x|) - 1 = (2^n - 1) + 2^n * (exp(r) - 1): nothing cancels, so no other formula is
-  // needed near 0. From 2 |x| = 20 on the result is 1.
+  // tanh(x) = m / (m + 2) with m = exp(2 |x|) - 1, in which nothing cancels, so no other formula is needed near 0.
   Type t = x.getType();
-  Value magnitude = e.abs(x);
-  Value twice = clamp(e, e.add(magnitude, magnitude), 0.0, 20.0);
-  ReducedExponent reduced = reduceExponent(e, twice, kBias);
-  Value scale = powerOfTwo(e, reduced.n);
-  Value m = e.fma(scale, reduced.tail, e.sub(scale, e.real(t, 1.0)));
+  Value magnitude = e.abs(x), m = expm1Positive(e, e.add(magnitude, magnitude));
   Value two = e.real(t, 2.0);
   Value sum = e.add(m, two), quotient = e.divf(m, sum);
   // What the sum lost weighs loss / sum, and 1 / sum is (1 - quotient) / 2.
@@ -471,6 +370,35 @@ Value emitErf(const Emit &e, Value x) {
   Value far = e.fma(e.neg(square), square, e.real(t, 1.0));
   Value isNear = e.cmpf(CmpFPredicate::OLT, magnitude, 0.9296875);
   return e.select(isNear, near, e.copySign(far, x));
+}
+
+// erfc(x) = exp(-x^2) * P((x - 3) / (x + 3)) / (1 + 2 * x) for x from 0.4 on, to 2^-39.
+static constexpr double kErfcFar[] = {
+    1.2530080582706113,    -0.1356211060058242,    -0.04756229456786852,    0.12964515725183376,
+    -0.11927365525668382,  0.06830806140011313,    -0.023770626083492813,   0.0025290273692257473,
+    0.0018893634221081677, -0.0007778128521231709, -0.00010698309336538442, 0.00011927271981144925,
+    6.556542043277153e-06, -1.2262057965184758e-05};
+
+Value emitErfc(const Emit &e, Value x) {
+  if (isF64(x))
+    return emitLibm(e, "erfc", x);
+  Type t = x.getType();
+  Value magnitude = e.abs(x), one = e.real(t, 1.0);
+  Value near = polynomial(e, e.mul(x, x), polynomials::erfNear);
+  near = e.sub(one, e.fma(near, x, x));
+  // Beyond the limit the result is 0 in f32. A NaN fails the comparison and stays NaN.
+  Value wide = e.extf(clamp(e, magnitude, 0.0, 10.25), e.b.getF64Type());
+  Type w = wide.getType();
+  Value three = e.real(w, 3.0), above = e.add(wide, three);
+  Value twice = e.add(e.add(wide, wide), e.real(w, 1.0));
+  // One division for both quotients.
+  Value inverse = e.divf(e.real(w, 1.0), e.mul(above, twice));
+  Value place = e.mul(e.mul(e.sub(wide, three), twice), inverse);
+  Value power = exp2Wide(e, e.mul(e.mul(wide, wide), e.real(w, -Log2E)));
+  Value far = e.mul(e.mul(power, polynomial(e, place, kErfcFar)), e.mul(above, inverse));
+  Value isNegative = e.cmpf(CmpFPredicate::OLT, x, 0.0);
+  far = e.truncf(e.select(isNegative, e.sub(e.real(w, 2.0), far), far), e.b.getF32Type());
+  return e.select(e.cmpf(CmpFPredicate::OLT, magnitude, 0.46875), near, far);
 }
 
 Value emitSigmoid(const Emit &e, Value x) {
@@ -511,20 +439,32 @@ static Reduced reduceAngle(const Emit &e, Value x) {
   return {n.bits, sine, cosine};
 }
 
-// Very large arguments are rare: they leave the straight line for the C library.
-static Value withHugeArguments(const Emit &e, StringRef name, Value x, Value result) {
-  Value huge = e.cmpf(CmpFPredicate::OGE, e.abs(x), 0x1p30);
-  Value any = huge;
-  if (isa<VectorType>(x.getType()))
-    // One lane is enough to take the slow way, which all lanes then take.
-    any = e.b.create<vector::ReductionOp>(e.loc, vector::CombiningKind::OR, huge);
+// `result`, unless `rare` holds for a lane: then all lanes take the other way.
+static Value unlessAny(const Emit &e, Value rare, Value result,
+                       llvm::function_ref<Value(const Emit &)> otherwise) {
+  Value any = rare;
+  if (isa<VectorType>(rare.getType()))
+    any = e.b.create<vector::ReductionOp>(e.loc, vector::CombiningKind::OR, rare);
   return e.branch(
-      any, x.getType(),
-      [&](const Emit &slow) { return SmallVector<Value>{emitLibm(slow, name, x)}; },
+      any, result.getType(), [&](const Emit &slow) { return SmallVector<Value>{otherwise(slow)}; },
       [&](const Emit &) { return SmallVector<Value>{result}; })[0];
 }
 
+// Very large arguments are rare: they leave the straight line for the C library.
+static Value withHugeArguments(const Emit &e, StringRef name, Value x, Value result, double limit) {
+  Value huge = e.cmpf(CmpFPredicate::OGE, e.abs(x), limit);
+  return unlessAny(e, huge, result, [&](const Emit &slow) { return emitLibm(slow, name, x); });
+}
+
 static Value emitSineAt(const Emit &e, Value x, int64_t quarterTurns) {
+  bool isSine = quarterTurns == 0;
+  // The sine of -0 is -0.
+  auto withZeros = [&](Value value) {
+    return isSine ? e.select(e.cmpf(CmpFPredicate::OEQ, x, 0.0), x, value) : value;
+  };
+  StringRef name = isSine ? "sin" : "cos";
+  if (isF64(x))
+    return withHugeArguments(e, name, x, withZeros(emitSineF64(e, x, quarterTurns)), 0x1p25);
   Reduced a = reduceAngle(e, x);
   Value quadrant = e.add(a.quadrant, e.integer(a.quadrant.getType(), quarterTurns));
   // Odd quadrants swap sine and cosine, and the upper two of four negate.
@@ -532,19 +472,12 @@ static Value emitSineAt(const Emit &e, Value x, int64_t quarterTurns) {
   Value value = e.select(odd, a.cosine, a.sine);
   Value negative = e.cmpi(CmpIPredicate::ne, e.bitAnd(quadrant, 2), 0);
   value = e.truncf(e.select(negative, e.neg(value), value), e.b.getF32Type());
-  if (quarterTurns == 0)
-    // The sine of -0 is -0.
-    value = e.select(e.cmpf(CmpFPredicate::OEQ, x, 0.0), x, value);
-  return withHugeArguments(e, quarterTurns == 0 ? "sin" : "cos", x, value);
+  return withHugeArguments(e, name, x, withZeros(value), 0x1p30);
 }
 
-Value emitSin(const Emit &e, Value x) {
-  return isF64(x) ? emitLibm(e, "sin", x) : emitSineAt(e, x, 0);
-}
+Value emitSin(const Emit &e, Value x) { return emitSineAt(e, x, 0); }
 
-Value emitCos(const Emit &e, Value x) {
-  return isF64(x) ? emitLibm(e, "cos", x) : emitSineAt(e, x, 1);
-}
+Value emitCos(const Emit &e, Value x) { return emitSineAt(e, x, 1); }
 
 Value emitTan(const Emit &e, Value x) {
   if (isF64(x))
@@ -556,16 +489,46 @@ Value emitTan(const Emit &e, Value x) {
   Value bottom = e.select(odd, a.sine, a.cosine);
   Value value = e.truncf(e.divf(top, bottom), e.b.getF32Type());
   value = e.select(e.cmpf(CmpFPredicate::OEQ, x, 0.0), x, value);
-  return withHugeArguments(e, "tan", x, value);
+  return withHugeArguments(e, "tan", x, value, 0x1p30);
+}
+
+// --- remainder -----------------------------------------------------------------------------------
+
+// |x| modulo |y|, with the sign of x, where the quotient of both is less than `limit`, a power of two that the type has all whole numbers up to: then the whole part of the rounded quotient is
+// at most 1 too large, and what it leaves is exact.
+static Value remainderOf(const Emit &e, Value x, Value y, double limit, Value &huge) {
+  Value rest = e.abs(x), divisor = e.abs(y);
+  Value quotient = e.divf(rest, divisor);
+  huge = e.cmpf(CmpFPredicate::OGE, quotient, limit);
+  Value whole = e.b.create<math::TruncOp>(e.loc, quotient);
+  Value left = e.fma(e.neg(whole), divisor, rest);
+  left = e.select(e.cmpf(CmpFPredicate::OLT, left, 0.0), e.add(left, divisor), left);
+  // A product with infinity is no number.
+  Value isAll = e.bitAnd(e.cmpf(CmpFPredicate::OEQ, divisor, Infinity),
+                         e.cmpf(CmpFPredicate::OLT, rest, Infinity));
+  return e.copySign(e.select(isAll, rest, left), x);
+}
+
+Value emitFmod(const Emit &e, Value x, Value y) {
+  Value huge;
+  if (isF64(x)) {
+    Value result = remainderOf(e, x, y, 0x1p53, huge);
+    return unlessAny(e, huge, result,
+                     [&](const Emit &slow) { return emitLibm(slow, "fmod", {x, y}); });
+  }
+  // Longer quotients fit double precision, in which the remainder is exact, too.
+  Value result = remainderOf(e, x, y, 0x1p24, huge);
+  return unlessAny(e, huge, result, [&](const Emit &slow) {
+    Type f64 = slow.b.getF64Type();
+    return slow.truncf(emitFmod(slow, slow.extf(x, f64), slow.extf(y, f64)), slow.b.getF32Type());
+  });
 }
 
 // --- power ---------------------------------------------------------------------------------------
 
-Value emitPow(const Emit &e, Value x, Value y) {
-  if (isF64(x))
-    return emitLibm(e, "pow", {x, y});
-  Type t = x.getType(), f32 = e.b.getF32Type(), f64 = e.b.getF64Type();
-  Value magnitude = e.abs(x);
+// |x|^y for numbers of `f32`.
+static Value powOfMagnitude(const Emit &e, Value magnitude, Value y) {
+  Type f64 = e.b.getF64Type();
   Value log = logWide(e, e.extf(magnitude, f64), Log2E);
   // `logWide` takes finite positive numbers only.
   log = e.select(e.cmpf(CmpFPredicate::OEQ, magnitude, 0.0), e.real(log.getType(), -Infinity), log);
@@ -573,9 +536,15 @@ Value emitPow(const Emit &e, Value x, Value y) {
                  log);
   // The limits are beyond the range of f32 and within that of `exp2Wide`.
   Value exponent = clamp(e, e.mul(log, e.extf(y, f64)), -300.0, 300.0);
-  Value result = e.truncf(exp2Wide(e, exponent), f32);
+  return e.truncf(exp2Wide(e, exponent), e.b.getF32Type());
+}
+
+Value emitPow(const Emit &e, Value x, Value y) {
+  Type t = x.getType(), bits = isF64(x) ? e.b.getI64Type() : e.b.getI32Type();
+  Value magnitude = e.abs(x);
+  Value result = isF64(x) ? emitPowF64(e, magnitude, y) : powOfMagnitude(e, magnitude, y);
   // A negative base needs an integer exponent; an odd one keeps the sign.
-  Value negative = e.cmpi(CmpIPredicate::slt, e.bitcast(x, e.b.getI32Type()), 0);
+  Value negative = e.cmpi(CmpIPredicate::slt, e.bitcast(x, bits), 0);
   Value whole = e.b.create<math::TruncOp>(e.loc, y);
   // Whether y is even shows in whether its half is whole.
   Value halfY = e.mul(y, e.real(t, 0.5));

@@ -1,4 +1,5 @@
 #include "codegen/cpu/math_approx.h"
+#include "codegen/cpu/math_inverse.h"
 #include "codegen/cpu/test_jit.h"
 
 #include <bit>
@@ -71,6 +72,8 @@ struct Case {
 
 Value expOfNegative(const Emit &e, Value x) { return emitExpUpTo1(e, e.neg(e.abs(x))); }
 double negativeExp(double x) { return std::exp(-std::abs(x)); }
+Value halfExpOfMagnitude(const Emit &e, Value x) { return emitHalfExp(e, e.abs(x)); }
+double halfExp(double x) { return std::exp(std::abs(x)) / 2; }
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double reciprocalRoot(double x) { return 1 / std::sqrt(x); }
 
@@ -90,6 +93,16 @@ const Case cases[] = {
     {"tan", emitTan, std::tan},
     {"rsqrt", emitRsqrt, reciprocalRoot},
     {"expUpTo1", expOfNegative, negativeExp},
+    {"halfExp", halfExpOfMagnitude, halfExp},
+    {"erfc", emitErfc, std::erfc},
+    {"asin", emitAsin, std::asin},
+    {"acos", emitAcos, std::acos},
+    {"atan", emitAtan, std::atan},
+    {"sinh", emitSinh, std::sinh},
+    {"cosh", emitCosh, std::cosh},
+    {"asinh", emitAsinh, std::asinh},
+    {"acosh", emitAcosh, std::acosh},
+    {"atanh", emitAtanh, std::atanh},
 };
 
 class MathApprox : public ::testing::TestWithParam<Case> {};
@@ -106,6 +119,35 @@ TEST_P(MathApprox, IsWithinTwoUlp) {
 INSTANTIATE_TEST_SUITE_P(All, MathApprox, ::testing::ValuesIn(cases),
                          [](const auto &info) { return std::string(info.param.name); });
 
+// Pairs of floats, among them all pairs of zeros, ones and infinities.
+struct Pairs {
+  std::vector<float> x, y;
+};
+
+Pairs pairsOf(const std::vector<float> &first, const std::vector<float> &second) {
+  Pairs pairs;
+  for (float x : first)
+    for (float y : second)
+      pairs.x.push_back(x), pairs.y.push_back(y);
+  while (pairs.x.size() % 16)
+    pairs.x.push_back(1), pairs.y.push_back(1);
+  return pairs;
+}
+
+Worst measurePairs(Value (*emit)(const Emit &, Value, Value), double (*reference)(double, double),
+                   const Pairs &pairs) {
+  Type f32 = Float32Type::get(&testContext());
+  MapKernel kernel(testContext(), f32, f32, 16, emit);
+  std::vector<float> got = kernel.operator()<float, float>(pairs.x, pairs.y);
+  Worst worst;
+  for (size_t i = 0; i < got.size(); ++i) {
+    double error = ulpError(got[i], reference(pairs.x[i], pairs.y[i]));
+    if (error > worst.error)
+      worst = {error, pairs.x[i], pairs.y[i], got[i]};
+  }
+  return worst;
+}
+
 TEST(MathApproxPow, IsWithinTwoUlp) {
   std::vector<float> bases = sampledFloats(1500007), exponents = sampledFloats(3000017);
   for (float e : {2.0f, 3.0f, 0.5f, -1.0f, -3.0f, 1.5f, 127.0f, 1e9f})
@@ -113,25 +155,26 @@ TEST(MathApproxPow, IsWithinTwoUlp) {
   for (int k = -40; k <= 40; ++k)
     exponents.push_back(k * 0.37f), bases.push_back(std::exp2(k * 0.3f)),
         bases.push_back(-std::abs(k));
-  std::vector<float> x, y;
-  for (float base : bases)
-    for (float exponent : exponents)
-      x.push_back(base), y.push_back(exponent);
-  while (x.size() % 16)
-    x.push_back(1), y.push_back(1);
-  Type f32 = Float32Type::get(&testContext());
-  MapKernel kernel(testContext(), f32, f32, 16,
-                   [](const Emit &e, Value a, Value b) { return emitPow(e, a, b); });
-  std::vector<float> got = kernel.operator()<float, float>(x, y);
-  Worst worst;
-  for (size_t i = 0; i < x.size(); ++i) {
-    double error = ulpError(got[i], std::pow(double(x[i]), double(y[i])));
-    if (error > worst.error)
-      worst = {error, x[i], y[i], got[i]};
-  }
-  std::printf("  pow: %zu pairs, %.3f ulp at (%.9g, %.9g)\n", x.size(), worst.error, worst.x,
+  Pairs pairs = pairsOf(bases, exponents);
+  Worst worst = measurePairs(emitPow, std::pow, pairs);
+  std::printf("  pow: %zu pairs, %.3f ulp at (%.9g, %.9g)\n", pairs.x.size(), worst.error, worst.x,
               worst.y);
   EXPECT_LE(worst.error, 2.0) << worst.x << " ** " << worst.y << " got " << worst.got;
+}
+
+TEST(MathApproxFmod, IsExact) {
+  std::vector<float> numbers = sampledFloats(3000017);
+  for (int k = 1; k <= 40; ++k)
+    numbers.push_back(k * 0.37f), numbers.push_back(std::ldexp(float(k), 19));
+  Worst worst = measurePairs(emitFmod, std::fmod, pairsOf(numbers, numbers));
+  EXPECT_EQ(worst.error, 0) << worst.x << " % " << worst.y << " got " << worst.got;
+}
+
+TEST(MathApproxAtan2, IsWithinTwoUlp) {
+  std::vector<float> numbers = sampledFloats(3000017);
+  Worst worst = measurePairs(emitAtan2, std::atan2, pairsOf(numbers, numbers));
+  std::printf("  atan2: %.3f ulp at (%.9g, %.9g)\n", worst.error, worst.x, worst.y);
+  EXPECT_LE(worst.error, 2.0) << worst.x << ", " << worst.y << " got " << worst.got;
 }
 
 } // namespace math_approx_test

@@ -114,33 +114,33 @@ def Ptl_TanOp : Ptl_Unary<"tan", "tangent", "emulated sine over cosine"> {
   let description = [{`x` in radians. NaN for infinities.}];
 }
 def Ptl_AsinOp : Ptl_Unary<"asin", "inverse sine", "emulated polynomial"> {
-  let cpuCost = 100;
+  let cpuCost = 24;
   let hostCpp = "$T(__builtin_asin($0))";
   let description = [{In radians; NaN outside of [-1, 1].}];
   let example = "fn example[N](x: f32[N]) -> f32[N] { return asin(x) }\n";
 }
 def Ptl_AcosOp : Ptl_Unary<"acos", "inverse cosine", "emulated polynomial"> {
-  let cpuCost = 100;
+  let cpuCost = 24;
   let hostCpp = "$T(__builtin_acos($0))";
   let description = [{In radians, from 0 to pi; NaN outside of [-1, 1].}];
 }
 def Ptl_AtanOp : Ptl_Unary<"atan", "inverse tangent", "emulated polynomial"> {
-  let cpuCost = 100;
+  let cpuCost = 28;
   let hostCpp = "$T(__builtin_atan($0))";
   let description = [{In radians, between -pi/2 and pi/2.}];
 }
 def Ptl_Atan2Op : Ptl_Binary<"atan2", "angle of the point (b, a)", "emulated polynomial"> {
-  let cpuCost = 100;
+  let cpuCost = 36;
   let hostCpp = "$T(__builtin_atan2($0, $1))";
   let description = [{`atan2(y, x)`: the angle of `(x, y)` in radians, from -pi to pi, with the signs of zeros as in C.}];
 }
 def Ptl_SinhOp : Ptl_Unary<"sinh", "hyperbolic sine", "emulated TEXP"> {
-  let cpuCost = 100;
+  let cpuCost = 30;
   let hostCpp = "$T(__builtin_sinh($0))";
   let description = [{Keeps its relative accuracy near 0.}];
 }
 def Ptl_CoshOp : Ptl_Unary<"cosh", "hyperbolic cosine", "emulated TEXP"> {
-  let cpuCost = 100;
+  let cpuCost = 26;
   let hostCpp = "$T(__builtin_cosh($0))";
   let description = [{At least 1.}];
 }
@@ -150,17 +150,17 @@ def Ptl_TanhOp : Ptl_Unary<"tanh", "hyperbolic tangent", "emulated TEXP and TDIV
   let description = [{At most 2 ulp in `f32` on the CPU. Within [-1, 1].}];
 }
 def Ptl_AsinhOp : Ptl_Unary<"asinh", "inverse hyperbolic sine", "emulated TLOG and TSQRT"> {
-  let cpuCost = 100;
+  let cpuCost = 40;
   let hostCpp = "$T(__builtin_asinh($0))";
   let description = [{Keeps its relative accuracy near 0.}];
 }
 def Ptl_AcoshOp : Ptl_Unary<"acosh", "inverse hyperbolic cosine", "emulated TLOG and TSQRT"> {
-  let cpuCost = 100;
+  let cpuCost = 40;
   let hostCpp = "$T(__builtin_acosh($0))";
   let description = [{NaN below 1.}];
 }
 def Ptl_AtanhOp : Ptl_Unary<"atanh", "inverse hyperbolic tangent", "emulated TLOG"> {
-  let cpuCost = 100;
+  let cpuCost = 40;
   let hostCpp = "$T(__builtin_atanh($0))";
   let description = [{NaN outside of [-1, 1]; infinite at the ends.}];
 }
@@ -170,7 +170,7 @@ def Ptl_ErfOp : Ptl_Unary<"erf", "error function", "emulated polynomial"> {
   let description = [{At most 2 ulp in `f32` on the CPU. The exact `gelu` is written with it.}];
 }
 def Ptl_ErfcOp : Ptl_Unary<"erfc", "1 - erf(x), accurate for large x", "emulated polynomial and TEXP"> {
-  let cpuCost = 100;
+  let cpuCost = 40;
   let hostCpp = "$T(__builtin_erfc($0))";
   let description = [{Keeps its relative accuracy where `1 - erf(x)` loses all digits.}];
 }

@@ -279,22 +279,30 @@ static bool isChosenFrom(const OpGroup &group, Value value) {
   });
 }
 
-/// Whether a value is computed from a product, in the tensor operations before it.
-static bool comesFromProduct(Value value, int &steps) {
+/// Whether somebody behind the root of a group reads a value, too, so that it is stored in any case.
+static bool isReadBehind(Value value, Operation *root) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    Operation *inBlock = root->getBlock()->findAncestorOpInBlock(*user);
+    return inBlock && (isa<StoreOp>(user) || root->isBeforeInBlock(inBlock));
+  });
+}
+
+/// Whether a value is computed from a product in the group of `root`, in the tensor operations before it.
+static bool comesFromProduct(Value value, Operation *root, int &steps) {
   Operation *op = value.getDefiningOp();
-  // Far away it would not join the group.
-  if (!op || isa<LoadOp>(op) || --steps < 0)
+  // Far away it would not join the group, and what is stored is no product to the group.
+  if (!op || isa<LoadOp>(op) || --steps < 0 || isReadBehind(value, root))
     return false;
   return isProduct(op) || llvm::any_of(op->getOperands(), [&](Value operand) {
-           return isa<ArrayType>(operand.getType()) && comesFromProduct(operand, steps);
+           return isa<ArrayType>(operand.getType()) && comesFromProduct(operand, root, steps);
          });
 }
 
-/// Whether a reduction may be folded in a group that has a product.
-static bool mayFold(Operation *reduction, const GroupLimits &limits) {
+/// Whether a reduction may be folded in a group of that root that has a product.
+static bool mayFold(Operation *reduction, Operation *root, const GroupLimits &limits) {
   constexpr int kMostSteps = 64;
   int steps = kMostSteps;
-  return !limits.foldsOnlyProducts || comesFromProduct(reduction->getOperand(0), steps);
+  return !limits.foldsOnlyProducts || comesFromProduct(reduction->getOperand(0), root, steps);
 }
 
 bool OpGroup::tryJoin(Operation *op) {
@@ -303,7 +311,7 @@ bool OpGroup::tryJoin(Operation *op) {
   if (!isFeasible() || found == accesses_.end() || members_.size() >= limits_->mostMembers ||
       op->getNumResults() != 1 || (isScan(op) && !limits_->joinsScans) ||
       isLoadedByProduct(op->getResult(0)) ||
-      (isReduction(op) && hasProduct() && !mayFold(op, *limits_)) ||
+      (isReduction(op) && hasProduct() && !mayFold(op, root(), *limits_)) ||
       (!isView(op) && isChosenFrom(*this, op->getResult(0))) ||
       llvm::any_of(found->second, [](const Access &a) { return a.isBox; }))
     return false;

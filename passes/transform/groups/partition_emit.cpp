@@ -97,6 +97,18 @@ static bool multipliesVectorFromLeft(const OpGroup &group) {
   });
 }
 
+/// Products of so few constant rows and columns are written out, as many at a time as a tile has matrices.
+static constexpr int64_t kTinyEdge = 16, kTinyMatrices = 16;
+
+/// Whether the group computes a batch of such products.
+static bool multipliesTiny(const OpGroup &group) {
+  llvm::ArrayRef<Extent> extents = extentsOf(group.root()->getResult(0).getType());
+  return group.hasProduct() && extents.size() > 2 &&
+         llvm::all_of(extents.take_back(2), [](const Extent &extent) {
+           return extent.isConstant() && extent.length > 0 && extent.length <= kTinyEdge;
+         });
+}
+
 /// A product has the machine's tile. Anything else is cut so that a tile is a run of memory as far
 /// as may be: the last axes whole while the budget lasts.
 void PartitionEmitter::chooseSizes(bool isFirst) {
@@ -108,6 +120,7 @@ void PartitionEmitter::chooseSizes(bool isFirst) {
   AxisMap places = isa<SliceOp>(group_->root()) ? group_->operandMap(group_->root(), 0)
                                                 : group_->mapOf(group_->root());
   auto rank = static_cast<int64_t>(places.size());
+  isTiny_ = multipliesTiny(*group_);
   Value budget;
   // The budget is spent from the last axis on, so that a tile is a run of memory.
   llvm::SmallVector<int64_t> parallel = group_->parallel();
@@ -116,6 +129,8 @@ void PartitionEmitter::chooseSizes(bool isFirst) {
     int64_t at = llvm::find(places, id) - places.begin();
     own.length = lengthOf(b_, root, group_->axis(id).axis);
     std::optional<int64_t> fixed = scheduledStep(*group_, id);
+    if (!fixed && isTiny_ && at >= rank - 3)
+      fixed = at == rank - 3 ? kTinyMatrices : group_->axis(id).extent.length;
     if (!fixed && group_->hasProduct())
       fixed = rank == 1        ? multipliesVectorFromLeft(*group_) ? kShortestPiece : kVectorRows
               : at == rank - 1 ? sizes_.productN

@@ -15,7 +15,10 @@ public:
 private:
   void chooseSizes(bool isFirst) override;
   llvm::SmallVector<int64_t> gridAxes() const override { return group_->parallel(); }
-  bool hasEqualTiles(int64_t id) const override { return axis(id).step == 1; }
+  bool hasEqualTiles(int64_t id) const override {
+    const Extent &whole = group_->axis(id).extent;
+    return axis(id).step == 1 || (isTiny_ && whole.isConstant() && whole.length == axis(id).step);
+  }
   std::string tileName(int64_t id) override;
   mlir::Location positionLoc() const override;
   void emitCode(llvm::ArrayRef<RootStores> stores) override;
@@ -33,6 +36,7 @@ private:
 
   llvm::DenseMap<mlir::Value, mlir::Value> tiles_;
   llvm::SmallVector<StoreOp> stored_;
+  bool isTiny_ = false; ///< tiles have a few small matrices, whole
 };
 
 } // namespace ptl::ir

@@ -1,0 +1,56 @@
+// What several elementary functions are made of: polynomials, powers of two, and the exponential and
+// the logarithm in double precision, by which functions of `f32` have their last bit.
+#pragma once
+
+#include "codegen/cpu/emit.h"
+
+#include <limits>
+
+namespace ptl::cpu {
+
+inline constexpr double Infinity = std::numeric_limits<double>::infinity();
+inline constexpr double Log2E = 1.44269504088896340735992468100189214;
+inline constexpr double Ln2 = 0.693147180559945309417232121458176568;
+// ln 2 in two parts; the first has 15 bits, so that its product with an exponent is exact.
+inline constexpr double Ln2High = 0.693359375;
+inline constexpr double Ln2Low = Ln2 - Ln2High;
+
+/// Whether `x` is an `f64` or a vector of them.
+inline bool isF64(mlir::Value x) { return scalarOf(x.getType()).isF64(); }
+
+/// The polynomial with the coefficients `c`, constant term first, at `x`, by fused steps.
+mlir::Value polynomial(const Emit &e, mlir::Value x, llvm::ArrayRef<double> c);
+
+/// x + x^2 * P(x), `c` the coefficients of P, constant term first, and `x2` the square of x.
+mlir::Value tailInPairs(const Emit &e, mlir::Value x, mlir::Value x2, llvm::ArrayRef<double> c);
+
+/// An arithmetic shift to the right.
+mlir::Value shiftSigned(const Emit &e, mlir::Value x, int64_t amount);
+
+/// x = rounded + rest with |rest| <= 1/2, `bits` the integer value of `rounded` (i32 or i64 as wide
+/// as x). Valid for |x| < 2^22 in `f32` and 2^51 in `f64`; other x (NaN too) give unspecified
+/// numbers, never undefined behaviour.
+struct Rounded {
+  mlir::Value value, bits;
+};
+
+/// Rounds x * scale to a whole number.
+Rounded roundToInteger(const Emit &e, mlir::Value x, double scale);
+
+/// 2^exponent, as a float of the width of the integer `exponent`, whose result must be normal.
+mlir::Value powerOfTwo(const Emit &e, mlir::Value exponent);
+
+/// `x` between `low` and `high`, with NaN passing through.
+mlir::Value clamp(const Emit &e, mlir::Value x, double low, double high);
+
+/// 2^x for an `f64` with |x| < 1000, relative error below 2^-36.
+mlir::Value exp2Wide(const Emit &e, mlir::Value x);
+
+/// log(x) * scale for a normal, positive and finite `f64`, relative error below 2^-40.
+mlir::Value logWide(const Emit &e, mlir::Value x, double scale);
+
+/// Returns `result`, the value of a logarithm by a formula, where the formula holds, and otherwise
+/// what the logarithm is at `zeroAt`, below that, at infinity and NaN.
+mlir::Value logEdges(const Emit &e, mlir::Value x, mlir::Value result, double zeroAt = 0.0);
+
+} // namespace ptl::cpu
