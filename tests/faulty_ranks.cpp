@@ -83,7 +83,13 @@ extern "C" __attribute__((visibility("default"))) const PtlRanks *ptlRanksOpen()
   if (!ranks)
     return nullptr;
   reach("begun");
-  static PtlRanks faulty = {kPtlRanksVersion, ranks->rank, ranks->count, sendTo, postTo,
-                            settle,           receiveFrom, finishAll,    leave,  abortAll};
+  static PtlRanks faulty = *ranks;
+  faulty.send = sendTo;
+  faulty.post = postTo;
+  faulty.settle = settle;
+  faulty.receive = receiveFrom;
+  faulty.finish = finishAll;
+  faulty.leave = leave;
+  faulty.abort = abortAll;
   return &faulty;
 }

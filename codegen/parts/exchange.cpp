@@ -29,6 +29,8 @@ public:
   bool receiveBy(uint32_t rank, size_t size, const movement::TakeBytes &take) override {
     return port_.receiveBy(group_.parts[rank], size, take);
   }
+  movement::Cost cost() const override { return port_.cost(); }
+  movement::WorkMemory &memory() override { return port_.memory(); }
 
 private:
   const GroupMove &group_;

@@ -122,6 +122,12 @@ bool Ranks::receive(uint32_t rank, size_t size, PtlMoveBytes take, void *message
   return hasCome;
 }
 
+movement::Cost Ranks::cost() const {
+  movement::Cost cost;
+  cost.ranksPerCore = ranks_->ranksPerCore;
+  return cost;
+}
+
 void Ranks::stop(ExitCode code, bool isShared) {
   hasEnded_ = true;
   std::fflush(nullptr);

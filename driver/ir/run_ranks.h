@@ -34,6 +34,7 @@ public:
   bool settle(uint32_t rank) override;
   bool receive(uint32_t rank, std::span<uint8_t> bytes) override;
   bool receiveBy(uint32_t rank, size_t size, const movement::TakeBytes &take) override;
+  movement::Cost cost() const override;
   /// Notes a file that is removed if the run fails.
   void makes(const std::string &path) { lifeline_->makes(path); }
   /// Ends this rank, after its messages have been printed. After success it waits until every rank

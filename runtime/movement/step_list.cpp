@@ -190,6 +190,15 @@ std::vector<StepList> variantsOf(const Request &request, Algorithm algorithm) {
   return lists;
 }
 
+bool RankSteps::stays(const Step &step) const {
+  if (step.from == kSourceBuffer)
+    return true;
+  auto writes = [&](const Step &later) {
+    return later.kind != StepKind::Send && later.to == step.from && overlap(later.box, step.box);
+  };
+  return std::none_of(steps.begin() + (&step - steps.data()) + 1, steps.end(), writes);
+}
+
 int64_t messagesOf(const StepList &list) {
   int64_t messages = 0;
   for (const RankSteps &rank : list.ranks)

@@ -24,6 +24,8 @@ using Box = std::vector<Interval>;
 int64_t elementCount(const Box &box);
 bool contains(const Box &outer, const Box &inner);
 Box intersection(const Box &a, const Box &b);
+/// Whether the intersection has elements.
+bool overlap(const Box &a, const Box &b);
 std::string toString(const Box &box);
 
 Box wholeBox(std::span<const int64_t> shape);
@@ -59,6 +61,9 @@ inline constexpr uint32_t kSourceBuffer = 0, kResultBuffer = 1;
 struct RankSteps {
   std::vector<Box> buffers;
   std::vector<Step> steps;
+
+  /// Whether no later step writes what one of the steps sends.
+  bool stays(const Step &step) const;
 };
 
 enum class Algorithm : uint8_t {
@@ -149,6 +154,8 @@ struct Cost {
          perByteCombined = 1.0 / 14e9;
   double leastFetched = 128 << 10; ///< bytes of the smallest message that is fetched
   double perFetch = 4e-6, perByteFetched = 1.0 / 25e9;
+  /// How many ranks take turns on one core: if more than one does, what all ranks do counts, and not only what they wait for.
+  double ranksPerCore = 1;
 
   double secondsOnWay(double bytes) const {
     return bytes * (bytes < leastFetched ? perByte : perByteFetched);

@@ -49,8 +49,8 @@ constexpr size_t kPiece = 32 << 10;
 
 /// That of this rank; null if the ranks of this machine share nothing.
 Doorbell *ownBell = nullptr;
-/// Whether each rank of the machine may have a core of its own.
-bool haveCores = false;
+/// How many ranks of this machine take turns on one core.
+double ranksPerCore = 1;
 
 /// What a rank does between two looks at what it waits for. At first it gives way only if there are more ranks than
 /// cores: it would wait for all of what other programs do meanwhile. It sleeps when nothing has come for a while: until
@@ -64,7 +64,7 @@ public:
   /// False when the seconds are over; they have no end if they are less than 0. `isWoken`: what comes from other ranks
   /// rings the bell of this one.
   bool wait(bool isWoken) {
-    if (++looks_ <= kLooks && !haveCores) {
+    if (++looks_ <= kLooks && ranksPerCore > 1) {
       ::sched_yield();
       return true;
     }
@@ -73,7 +73,7 @@ public:
       begin_ = now;
     hasBegun_ = true;
     double waited = std::chrono::duration<double>(now - begin_).count();
-    if (haveCores && waited < kAwake) {
+    if (ranksPerCore <= 1 && waited < kAwake) {
       rest();
       return true;
     }
@@ -313,10 +313,14 @@ void beginByRing(Neighbour &neighbour, Message message, bool stays) {
   ++queuedMessages;
 }
 
-size_t coresOfProcess() {
-  cpu_set_t cores;
-  return ::sched_getaffinity(0, sizeof cores, &cores) == 0 ? static_cast<size_t>(CPU_COUNT(&cores))
-                                                           : 1;
+/// The cores on which some rank may run: each rank may be bound to some of them.
+int coresOfRanks(MPI_Comm here) {
+  cpu_set_t own, all;
+  CPU_ZERO(&own);
+  if (::sched_getaffinity(0, sizeof own, &own) != 0)
+    CPU_SET(0, &own);
+  MPI_Allreduce(&own, &all, sizeof own, MPI_BYTE, MPI_BOR, here);
+  return CPU_COUNT(&all);
 }
 
 /// Reads memory of another rank; whether it is there.
@@ -359,6 +363,7 @@ void shareMemory(int32_t rank, int32_t count) {
   int size = 1, own = 0;
   MPI_Comm_size(here, &size);
   MPI_Comm_rank(here, &own);
+  ranksPerCore = std::max(1.0, static_cast<double>(size) / coresOfRanks(here));
   auto all = static_cast<size_t>(size);
   size_t capacity = std::min(kLargestRing, kAllRings / (all * all)) / 64 * 64;
   if (size < 2 || capacity < kLeastRing)
@@ -377,9 +382,10 @@ void shareMemory(int32_t rank, int32_t count) {
   for (size_t i = 0; i < all && !hasFailed; ++i)
     std::memset(ringOf(memory, i), 0, sizeof(ptl::ranks::RingHead));
   // Nobody writes before all rings are empty.
-  int haveFailed = 0;
-  MPI_Allreduce(&hasFailed, &haveFailed, 1, MPI_INT, MPI_MAX, here);
-  if (haveFailed)
+  enum { Failed, TakesNoFences, Questions };
+  std::array<int, Questions> mine = {hasFailed, !Doorbell::takeFences()}, any = {};
+  MPI_Allreduce(mine.data(), any.data(), Questions, MPI_INT, MPI_MAX, here);
+  if (any[Failed])
     return;
   std::vector<int> ranks(all);
   MPI_Allgather(&rank, 1, MPI_INT, ranks.data(), 1, MPI_INT, here);
@@ -395,9 +401,10 @@ void shareMemory(int32_t rank, int32_t count) {
   }
   tryFetching(here, ranks);
   partSize = std::min(kMostParts, kAllParts / all) / 2;
-  haveCores = all <= coresOfProcess();
   ringCapacity = capacity;
   ownBell = reinterpret_cast<Doorbell *>(memory);
+  if (!any[TakesNoFences])
+    ownBell->fenceOthers();
 }
 
 // ---- What the plug-in exports --------------------------------------------------------------------
@@ -587,10 +594,11 @@ extern "C" __attribute__((visibility("default"))) const PtlRanks *ptlRanksOpen()
   int provided = 0;
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
     return nullptr;
-  static PtlRanks ranks = {kPtlRanksVersion, 0,           1,         sendTo, postTo,
-                           settle,           receiveFrom, finishAll, leave,  abortAll};
+  static PtlRanks ranks = {kPtlRanksVersion, 0,           1,         1,     sendTo,  postTo,
+                           settle,           receiveFrom, finishAll, leave, abortAll};
   MPI_Comm_rank(MPI_COMM_WORLD, &ranks.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks.count);
   shareMemory(ranks.rank, ranks.count);
+  MPI_Allreduce(&ranksPerCore, &ranks.ranksPerCore, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return &ranks;
 }

@@ -17,6 +17,8 @@ typedef void (*PtlMoveBytes)(void *message, void *bytes, size_t size);
 typedef struct PtlRanks {
   uint32_t version; ///< kPtlRanksVersion
   int32_t rank, count;
+  /// How many ranks take turns on one core, at least 1, where most do; the same on all ranks.
+  double ranksPerCore;
   /// Sends a copy of the bytes and does not wait for the receiver.
   void (*send)(int32_t peer, const void *bytes, size_t size);
   /// Sends bytes without a copy: `give` writes them where there is room for them, now and later. `message` and the
@@ -37,7 +39,7 @@ typedef struct PtlRanks {
   void (*abort)(int code);
 } PtlRanks;
 
-enum { kPtlRanksVersion = 5 };
+enum { kPtlRanksVersion = 6 };
 
 /// The function that a plug-in exports. It returns null if this process is not one of several ranks.
 typedef const PtlRanks *(*PtlRanksOpen)(void);
