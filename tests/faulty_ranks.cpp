@@ -53,10 +53,11 @@ int settle(int32_t peer, double seconds) {
   return ranks->settle(peer, seconds);
 }
 
-int receiveFrom(int32_t peer, size_t size, PtlMoveBytes take, void *message, double seconds) {
+int receiveFrom(int32_t peer, size_t size, void *place, PtlMoveBytes take, void *message,
+                double seconds) {
   static int times = 0;
   reach("receive", times);
-  return ranks->receive(peer, size, take, message, seconds);
+  return ranks->receive(peer, size, place, take, message, seconds);
 }
 
 int finishAll(double seconds) {

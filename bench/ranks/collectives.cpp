@@ -75,14 +75,13 @@ public:
   }
   bool settle(uint32_t rank) override { return ranks_.settle(static_cast<int32_t>(rank), 60) == 0; }
   bool receive(uint32_t rank, std::span<uint8_t> bytes) override {
-    return ranks_.receive(static_cast<int32_t>(rank), bytes.size(), nullptr, bytes.data(), 60) == 0;
+    return receive(rank, bytes.size(), bytes.data(), nullptr);
   }
   bool receiveBy(uint32_t rank, size_t size, const TakeBytes &take) override {
-    auto next = [](void *message, void *bytes, size_t count) {
-      (*static_cast<const TakeBytes *>(message))({static_cast<uint8_t *>(bytes), count});
-    };
-    return ranks_.receive(static_cast<int32_t>(rank), size, next, const_cast<TakeBytes *>(&take),
-                          60) == 0;
+    return receive(rank, size, nullptr, &take);
+  }
+  bool receiveInto(uint32_t rank, std::span<uint8_t> bytes, const TakeBytes &seen) override {
+    return receive(rank, bytes.size(), bytes.data(), &seen);
   }
   Cost cost() const override {
     Cost cost;
@@ -91,6 +90,14 @@ public:
   }
 
 private:
+  bool receive(uint32_t rank, size_t size, void *place, const TakeBytes *take) {
+    auto next = [](void *message, void *bytes, size_t count) {
+      (*static_cast<const TakeBytes *>(message))({static_cast<uint8_t *>(bytes), count});
+    };
+    return ranks_.receive(static_cast<int32_t>(rank), size, place, take ? +next : nullptr,
+                          const_cast<TakeBytes *>(take), 60) == 0;
+  }
+
   const PtlRanks &ranks_;
 };
 

@@ -11,9 +11,11 @@ namespace ptl::movement {
 
 namespace {
 
-/// The time at which a message begins to arrive, and the seconds it takes through a port.
+/// The time at which a message begins to arrive, the seconds it takes through a port, and how many messages had to come
+/// before it was sent.
 struct Arrival {
   double begin = 0, seconds = 0;
+  uint32_t before = 0;
 };
 
 class Clock {
@@ -21,11 +23,12 @@ public:
   Clock(const StepList &list, int64_t elementBytes, const Cost &cost)
       : list_(list), bytes_(static_cast<double>(elementBytes)), cost_(cost),
         now_(list.ranks.size()), out_(list.ranks.size()), in_(list.ranks.size()),
-        joined_(list.ranks.size()), next_(list.ranks.size()) {}
-
-  double run() {
+        joined_(list.ranks.size()), come_(list.ranks.size()), next_(list.ranks.size()) {
     // A message is seen when the rank that gets it has its turn.
     perMessage_ = cost_.perMessage * (2 * cost_.ranksPerCore - 1);
+  }
+
+  double run() {
     // Ranks advance in turn until none can. A list that waits in a cycle ends here as well;
     // `findMistake` is what rejects it.
     for (bool moved = true; moved;) {
@@ -34,9 +37,13 @@ public:
         while (advance(rank))
           moved = true;
     }
-    double last = busy_ * cost_.ranksPerCore / static_cast<double>(now_.size());
+    double last = 0;
     for (uint32_t rank = 0; rank < now_.size(); ++rank)
       last = std::max({last, now_[rank], out_[rank]});
+    // Ranks that share cores wait for them, and for each other from one message to the next.
+    if (cost_.ranksPerCore > 1)
+      last = std::max(last, busy_ * cost_.ranksPerCore / static_cast<double>(now_.size()) +
+                                *std::ranges::max_element(come_) * perMessage_);
     return last;
   }
 
@@ -69,7 +76,7 @@ private:
       double seconds = cost_.secondsOnWay(bytes);
       out_[rank] = begin + seconds;
       busy_ += seconds;
-      channels_[{rank, step.peer}].push_back({begin + perMessage_, seconds});
+      channels_[{rank, step.peer}].push_back({begin + perMessage_, seconds, come_[rank]});
     } else if (step.kind == StepKind::Receive) {
       std::deque<Arrival> &channel = channels_[{step.peer, rank}];
       if (channel.empty())
@@ -80,6 +87,7 @@ private:
       in_[rank] = std::max(arrival.begin, in_[rank]) + arrival.seconds;
       now_[rank] = std::max(now_[rank], in_[rank]);
       work(rank, packing + cost_.secondsToReceive(bytes));
+      come_[rank] = std::max(come_[rank], arrival.before + 1);
       joined_[rank] = 0;
     } else if (step.kind == StepKind::Combine) {
       work(rank, bytes * cost_.perByteCombined);
@@ -103,6 +111,7 @@ private:
   double perMessage_ = 0;
   double busy_ = 0;            ///< what cores do for all ranks together
   std::vector<double> joined_; ///< bytes of the pieces joined so far
+  std::vector<uint32_t> come_; ///< the longest sequence of messages up to now
   std::vector<size_t> next_;
   std::map<std::pair<uint32_t, uint32_t>, std::deque<Arrival>> channels_;
 };

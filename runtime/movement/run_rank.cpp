@@ -24,6 +24,13 @@ bool Port::receiveBy(uint32_t rank, size_t size, const TakeBytes &take) {
   return true;
 }
 
+bool Port::receiveInto(uint32_t rank, std::span<uint8_t> bytes, const TakeBytes &seen) {
+  bool hasCome = receive(rank, bytes);
+  if (hasCome)
+    seen(bytes);
+  return hasCome;
+}
+
 namespace {
 
 using Steps = std::span<const Step>;
@@ -228,16 +235,21 @@ private:
     size_t size = sizeOf(step), come = 0;
     Writing to = writing(step);
     Sums tiles = sumsOf(sums);
+    auto add = [&](std::span<const uint8_t> bytes) {
+      // The last element may have come in part.
+      size_t before = come / bytes_ * bytes_;
+      come += bytes.size();
+      combineNext(tiles, come / bytes_ * bytes_ - before);
+    };
+    if (to.isOneRun())
+      return port_.receiveInto(step.peer, {to.at(), size}, add);
     return port_.receiveBy(step.peer, size, [&](std::span<const uint8_t> bytes) {
       const uint8_t *from = bytes.data();
       to.next(bytes.size(), [&](uint8_t *part, size_t count) {
         std::memcpy(part, from, count);
         from += count;
       });
-      // The last element may have come in part.
-      size_t before = come / bytes_ * bytes_;
-      come += bytes.size();
-      combineNext(tiles, come / bytes_ * bytes_ - before);
+      add(bytes);
     });
   }
 

@@ -33,6 +33,8 @@ public:
   virtual bool receive(uint32_t rank, std::span<uint8_t> bytes) = 0;
   /// The same of `size` bytes that `take` reads as they come.
   virtual bool receiveBy(uint32_t rank, size_t size, const TakeBytes &take);
+  /// Receives like `receive`; `seen` gets each piece in turn, when it is in its place.
+  virtual bool receiveInto(uint32_t rank, std::span<uint8_t> bytes, const TakeBytes &seen);
   /// What moving costs here; the same on all ranks, which choose the same steps by it.
   virtual Cost cost() const { return {}; }
   /// For `runRank`.

@@ -153,7 +153,7 @@ struct Cost {
   double perMessage = 2e-6, perSend = 0.7e-6, perReceive = 1e-6, perByte = 2.0 / 25e9,
          perByteCombined = 1.0 / 14e9;
   double leastFetched = 128 << 10; ///< bytes of the smallest message that is fetched
-  double perFetch = 4e-6, perByteFetched = 1.0 / 25e9;
+  double perFetch = 2e-6, perByteFetched = 1.0 / 25e9;
   /// How many ranks take turns on one core: if more than one does, what all ranks do counts, and not only what they wait for.
   double ranksPerCore = 1;
 

@@ -41,7 +41,7 @@ constexpr size_t kMostSmall = 64 << 10;
 constexpr size_t kLeastFetched = 128 << 10;
 /// Memory for such parts, of all neighbours together and of one; no more of it is used than they need.
 constexpr size_t kAllParts = 16 << 20, kMostParts = 4 << 20;
-/// So much is fetched at once of what has to be dealt out.
+/// So much is fetched at once of what is to be dealt out, or used while it is in a cache.
 constexpr size_t kStaged = 128 << 10;
 /// So much of a message is written and read at once, so that both sides are busy, and what goes to several ranks is in a
 /// cache.
@@ -158,9 +158,9 @@ void beginByMpi(int32_t peer, const char *bytes, size_t size, std::shared_ptr<ch
 /// A message, or the rest of one.
 struct Message {
   size_t size = 0;
-  PtlMoveBytes move = nullptr; ///< writes or reads the next bytes; none if they lie at `bytes`
+  PtlMoveBytes move = nullptr; ///< writes or reads the next bytes
   void *state = nullptr;
-  char *bytes = nullptr;
+  char *bytes = nullptr;        ///< where they lie or belong, if in one run
   std::unique_ptr<char[]> copy; ///< none if the bytes stay where they are
   bool isLent = false;          ///< the neighbour fetches it
   bool isInPlace = false;       ///< all at once, from where it lies
@@ -171,9 +171,16 @@ struct Message {
     std::memcpy(to, std::exchange(bytes, bytes + count), count);
   }
   void take(const char *from, size_t count) {
-    if (move)
+    if (!bytes)
       return move(state, const_cast<char *>(from), count);
-    std::memcpy(std::exchange(bytes, bytes + count), from, count);
+    std::memcpy(bytes, from, count);
+    hasCome(count);
+  }
+  /// The next bytes are where they belong.
+  void hasCome(size_t count) {
+    char *place = std::exchange(bytes, bytes + count);
+    if (move)
+      move(state, place, count);
   }
 };
 Message messageOf(size_t size, PtlMoveBytes move, void *message) {
@@ -487,15 +494,16 @@ int readMessage(int32_t peer, Message message, double seconds) {
   }
 }
 
-/// Where a lent part belongs; false if its rank has ended.
+/// Brings a lent part where it belongs; false if its rank has ended.
 bool fetchPart(Neighbour &neighbour, const Lent &lent, Message &message) {
   static const std::unique_ptr<char[]> staged = std::make_unique_for_overwrite<char[]>(kStaged);
   for (uint64_t at = 0; at < lent.size;) {
     size_t size = message.move ? std::min<size_t>(lent.size - at, kStaged) : lent.size;
-    char *to = message.move ? staged.get() : message.bytes;
+    bool isStaged = !message.bytes;
+    char *to = isStaged ? staged.get() : message.bytes;
     if (!fetch(neighbour.process, lent.address + at, to, size))
       return false;
-    message.move ? message.take(to, size) : void(message.bytes += size);
+    isStaged ? message.take(to, size) : message.hasCome(size);
     at += size;
   }
   message.size -= lent.size;
@@ -541,15 +549,22 @@ int receiveByMpi(int32_t peer, char *to, size_t size, double seconds) {
   return 0;
 }
 
-int receiveFrom(int32_t peer, size_t size, PtlMoveBytes take, void *message, double seconds) {
-  if (isShared(peer, size))
-    return receiveByRing(peer, messageOf(size, take, message), seconds);
-  if (!take)
-    return receiveByMpi(peer, static_cast<char *>(message), size, seconds);
-  auto bytes = std::make_unique_for_overwrite<char[]>(size);
-  if (receiveByMpi(peer, bytes.get(), size, seconds))
+int receiveFrom(int32_t peer, size_t size, void *place, PtlMoveBytes take, void *message,
+                double seconds) {
+  if (isShared(peer, size)) {
+    Message whole;
+    whole.size = size;
+    whole.bytes = static_cast<char *>(place);
+    whole.move = take;
+    whole.state = message;
+    return receiveByRing(peer, std::move(whole), seconds);
+  }
+  auto room = place ? nullptr : std::make_unique_for_overwrite<char[]>(size);
+  char *to = place ? static_cast<char *>(place) : room.get();
+  if (receiveByMpi(peer, to, size, seconds))
     return 1;
-  take(message, bytes.get(), size);
+  if (take)
+    take(message, to, size);
   return 0;
 }
 

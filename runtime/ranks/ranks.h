@@ -27,9 +27,10 @@ typedef struct PtlRanks {
   /// Waits until everything that was posted to `peer` has been sent, and what was sent before goes on without calls of
   /// these functions. Returns 1 when the time is over, else 0.
   int (*settle)(int32_t peer, double seconds);
-  /// Receives the next message of `peer`, which `take` reads piece by piece. Without `take`, `message` is where the
-  /// bytes belong. Returns 1 when the time is over, else 0.
-  int (*receive)(int32_t peer, size_t size, PtlMoveBytes take, void *message, double seconds);
+  /// Receives the next message of `peer`. `place` is where its bytes belong, if they belong in one run; `take`, if there
+  /// is one, reads them piece by piece, at their place if they have one. Returns 1 when the time is over, else 0.
+  int (*receive)(int32_t peer, size_t size, void *place, PtlMoveBytes take, void *message,
+                 double seconds);
   /// Waits until every message has been received and every rank has called this. Returns 1 when the time is
   /// over, else 0.
   int (*finish)(double seconds);
