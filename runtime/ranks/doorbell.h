@@ -35,10 +35,11 @@ public:
       ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
     return heard;
   }
-  /// Sleeps until somebody has rung since `listen` returned `heard`, or some time is over.
-  void sleep(uint32_t heard, long nanoseconds) {
+  /// Sleeps until somebody has rung since `listen` returned `heard`, or some time is over. Whether somebody has.
+  bool sleep(uint32_t heard, long nanoseconds) {
     timespec limit{nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
     ::syscall(SYS_futex, &rung_, FUTEX_WAIT, heard, &limit, nullptr, 0);
+    return rung_.load(std::memory_order_relaxed) != heard;
   }
   void ignore() { isListening_.store(0, std::memory_order_relaxed); }
 
