@@ -2,6 +2,7 @@
 // all others through MPI. Whoever waits looks again and again for a while, then gives way, and then sleeps until another
 // rank wakes it, so that many ranks on few cores make progress.
 #include "runtime/ranks/doorbell.h"
+#include "runtime/ranks/process_memory.h"
 #include "runtime/ranks/ranks.h"
 #include "runtime/ranks/shared_ring.h"
 
@@ -14,10 +15,8 @@
 #include <list>
 #include <memory>
 #include <mpi.h>
-#include <new>
 #include <sched.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -27,6 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using ptl::ranks::Doorbell;
+using ptl::ranks::fetch;
 
 constexpr int kTag = 1;
 /// MPI counts in `int`.
@@ -238,18 +238,6 @@ size_t writePiece(Neighbour &neighbour, Message &message) {
   return written;
 }
 
-/// Memory that stays. Copying between processes takes a third of the time there that it takes in small pages.
-char *largePages(size_t size) {
-  constexpr size_t page = 2 << 20;
-  void *memory =
-      ::mmap(nullptr, size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED)
-    throw std::bad_alloc();
-  auto first = (reinterpret_cast<uintptr_t>(memory) + page - 1) / page * page;
-  ::madvise(reinterpret_cast<void *>(first), size, MADV_HUGEPAGE);
-  return reinterpret_cast<char *>(first);
-}
-
 /// Lends a neighbour the bytes of a message where they lie, or the next part of it, if there is room; so many bytes.
 size_t lendPiece(Neighbour &neighbour, Message &message) {
   if (neighbour.to.room() < sizeof(Lent))
@@ -260,7 +248,7 @@ size_t lendPiece(Neighbour &neighbour, Message &message) {
     if (neighbour.to.fetched() < last)
       return 0;
     if (!neighbour.parts)
-      neighbour.parts = largePages(2 * partSize);
+      neighbour.parts = ptl::ranks::largePages(2 * partSize);
     char *part = neighbour.parts + (neighbour.isSecond ? partSize : 0);
     lent = {reinterpret_cast<uintptr_t>(part), std::min(message.size, partSize)};
     message.give(part, lent.size);
@@ -328,20 +316,6 @@ int coresOfRanks(MPI_Comm here) {
     CPU_SET(0, &own);
   MPI_Allreduce(&own, &all, sizeof own, MPI_BYTE, MPI_BOR, here);
   return CPU_COUNT(&all);
-}
-
-/// Reads memory of another rank; whether it is there.
-bool fetch(pid_t process, uintptr_t from, void *to, size_t size) {
-  iovec here{to, size}, there{reinterpret_cast<void *>(from), size};
-  while (here.iov_len > 0) {
-    ssize_t got = ::process_vm_readv(process, &here, 1, &there, 1, 0);
-    if (got <= 0)
-      return false;
-    auto part = static_cast<size_t>(got);
-    here = {static_cast<char *>(here.iov_base) + part, here.iov_len - part};
-    there = {static_cast<char *>(there.iov_base) + part, here.iov_len};
-  }
-  return true;
 }
 
 /// Ranks may not read the memory of others where the system forbids it, or does not show them each other.
