@@ -55,7 +55,8 @@ double ranksPerCore = 1;
 /// What a rank does between two looks at what it waits for. At first it gives way only if there are more ranks than
 /// cores: it would wait for all of what other programs do meanwhile. It sleeps when nothing has come for a while: until
 /// another rank of the machine wakes it, or, if it waits for other machines, longer and longer up to a
-/// millisecond. Sleeping at once would take longer than most messages do.
+/// millisecond. Waking a rank takes longer than most messages do, and if some ranks slept while they wait for one that wakes up, it
+/// would find them asleep.
 class Patience {
 public:
   explicit Patience(double seconds) : seconds_(seconds) {}
@@ -65,7 +66,7 @@ public:
   /// rings the bell of this one.
   bool wait(bool isWoken) {
     if (++looks_ <= kLooks && ranksPerCore > 1) {
-      ::sched_yield();
+      giveWay();
       return true;
     }
     auto now = Clock::now();
@@ -73,14 +74,12 @@ public:
       begin_ = now;
     hasBegun_ = true;
     double waited = std::chrono::duration<double>(now - begin_).count();
-    if (ranksPerCore <= 1 && waited < kAwake) {
-      rest();
+    if (waited < kAwake) {
+      ranksPerCore <= 1 ? rest() : giveWay();
       return true;
     }
     if (isWoken)
       sleepUntilWoken();
-    else if (waited < kAwake)
-      ::sched_yield();
     else
       std::this_thread::sleep_for(std::chrono::microseconds(std::min(1000, sleep_ += 10)));
     return seconds_ < 0 || waited <= seconds_;
@@ -95,6 +94,7 @@ public:
   }
 
 private:
+  static void giveWay() { ::sched_yield(); }
   static void rest() {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
