@@ -576,7 +576,8 @@ TEST(Movement, StepsFollowTheCores) {
   double bytes = 7 * 4 * double(1 << 20);
   EXPECT_GE(predictSeconds(together, 4, cost), bytes * cost.perByteFetched / 2);
   // A round more costs all of them a turn.
-  Request exchange{Kind::AllToAll, {64, 64}, 8, 0, 1};
+  cost.ranksPerCore = 2;
+  Request exchange{Kind::AllToAll, {64, 64}, 4, 0, 1};
   EXPECT_LT(predictSeconds(makeSteps(exchange, Algorithm::Mesh), 4, cost),
             predictSeconds(makeSteps(exchange, Algorithm::Bruck), 4, cost));
 }

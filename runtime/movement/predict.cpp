@@ -11,19 +11,17 @@ namespace ptl::movement {
 
 namespace {
 
-/// The time at which a message begins to arrive, the seconds it takes through a port, and how many messages had to come
-/// before it was sent.
+/// The time at which a message begins to arrive, and the seconds it takes through a port.
 struct Arrival {
   double begin = 0, seconds = 0;
-  uint32_t before = 0;
 };
 
 class Clock {
 public:
   Clock(const StepList &list, int64_t elementBytes, const Cost &cost)
-      : list_(list), bytes_(static_cast<double>(elementBytes)), cost_(cost),
-        now_(list.ranks.size()), out_(list.ranks.size()), in_(list.ranks.size()),
-        joined_(list.ranks.size()), come_(list.ranks.size()), next_(list.ranks.size()) {
+      : list_(list), elementBytes_(elementBytes), bytes_(static_cast<double>(elementBytes)),
+        cost_(cost), now_(list.ranks.size()), out_(list.ranks.size()), in_(list.ranks.size()),
+        joined_(list.ranks.size()), next_(list.ranks.size()) {
     // A message is seen when the rank that gets it has its turn.
     perMessage_ = cost_.perMessage * (2 * cost_.ranksPerCore - 1);
   }
@@ -37,13 +35,10 @@ public:
         while (advance(rank))
           moved = true;
     }
-    double last = 0;
+    // Ranks that share cores wait for them, too.
+    double last = busy_ * cost_.ranksPerCore / static_cast<double>(now_.size());
     for (uint32_t rank = 0; rank < now_.size(); ++rank)
       last = std::max({last, now_[rank], out_[rank]});
-    // Ranks that share cores wait for them, and for each other from one message to the next.
-    if (cost_.ranksPerCore > 1)
-      last = std::max(last, busy_ * cost_.ranksPerCore / static_cast<double>(now_.size()) +
-                                *std::ranges::max_element(come_) * perMessage_);
     return last;
   }
 
@@ -55,7 +50,9 @@ private:
       return false;
     const Step &step = steps[next_[rank]];
     double bytes = static_cast<double>(elementCount(step.box)) * bytes_;
-    if (step.isJoined) {
+    bool isPiece = step.isJoined && (joined_[rank] > 0 ||
+                                     list_.ranks[rank].piecesAt(next_[rank], elementBytes_) > 1);
+    if (isPiece) {
       joined_[rank] += bytes;
       ++next_[rank];
       return true;
@@ -76,7 +73,7 @@ private:
       double seconds = cost_.secondsOnWay(bytes);
       out_[rank] = begin + seconds;
       busy_ += seconds;
-      channels_[{rank, step.peer}].push_back({begin + perMessage_, seconds, come_[rank]});
+      channels_[{rank, step.peer}].push_back({begin + perMessage_, seconds});
     } else if (step.kind == StepKind::Receive) {
       std::deque<Arrival> &channel = channels_[{step.peer, rank}];
       if (channel.empty())
@@ -87,7 +84,6 @@ private:
       in_[rank] = std::max(arrival.begin, in_[rank]) + arrival.seconds;
       now_[rank] = std::max(now_[rank], in_[rank]);
       work(rank, packing + cost_.secondsToReceive(bytes));
-      come_[rank] = std::max(come_[rank], arrival.before + 1);
       joined_[rank] = 0;
     } else if (step.kind == StepKind::Combine) {
       work(rank, bytes * cost_.perByteCombined);
@@ -105,13 +101,13 @@ private:
   }
 
   const StepList &list_;
+  int64_t elementBytes_;
   double bytes_;
   const Cost &cost_;
   std::vector<double> now_, out_, in_; ///< per rank: its time, and when its ports are free
   double perMessage_ = 0;
   double busy_ = 0;            ///< what cores do for all ranks together
   std::vector<double> joined_; ///< bytes of the pieces joined so far
-  std::vector<uint32_t> come_; ///< the longest sequence of messages up to now
   std::vector<size_t> next_;
   std::map<std::pair<uint32_t, uint32_t>, std::deque<Arrival>> channels_;
 };

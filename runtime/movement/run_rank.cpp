@@ -35,8 +35,6 @@ namespace {
 
 using Steps = std::span<const Step>;
 
-/// Bytes of a message from which on copying it costs more than waiting until it has left.
-constexpr size_t kLeastPosted = 16384;
 /// What is added at once, so that what several steps read and write stays in a cache.
 constexpr size_t kTile = 64 << 10;
 using Reading = BoxCursor<const uint8_t>;
@@ -71,7 +69,8 @@ public:
   std::optional<uint32_t> run() {
     Steps steps(steps_.steps);
     while (!steps.empty()) {
-      size_t message = messageOf(steps);
+      size_t message = steps_.piecesAt(static_cast<size_t>(&steps.front() - steps_.steps.data()),
+                                       static_cast<int64_t>(bytes_));
       size_t sums = sumsBehind(steps, message);
       if (const Step *waits = done(steps.first(message), steps.subspan(message, sums)))
         return waits->peer;
@@ -84,17 +83,6 @@ public:
   }
 
 private:
-  /// How many of the next steps are one message, or a step that is none. Steps that are joined are one message with
-  /// the one behind them, but if all are large: both sides see the same boxes, and so agree on what goes by itself.
-  size_t messageOf(Steps steps) const {
-    size_t count = 1;
-    while (steps[count - 1].isJoined)
-      ++count;
-    bool isPacked = std::ranges::any_of(
-        steps.first(count), [&](const Step &piece) { return sizeOf(piece) < kLeastPosted; });
-    return isPacked ? count : 1;
-  }
-
   /// How many sums of the same elements follow a message or a sum. They are done piece by piece, all of them while
   /// a piece is in a cache; elements do not depend on each other.
   size_t sumsBehind(Steps steps, size_t message) const {

@@ -190,6 +190,17 @@ std::vector<StepList> variantsOf(const Request &request, Algorithm algorithm) {
   return lists;
 }
 
+size_t RankSteps::piecesAt(size_t first, int64_t elementBytes) const {
+  size_t count = 1;
+  while (steps[first + count - 1].isJoined)
+    ++count;
+  bool isPacked = std::ranges::any_of(
+      std::span(steps).subspan(first, count), [elementBytes](const Step &piece) {
+        return static_cast<size_t>(elementCount(piece.box) * elementBytes) < kLeastPosted;
+      });
+  return isPacked ? count : 1;
+}
+
 bool RankSteps::stays(const Step &step) const {
   if (step.from == kSourceBuffer)
     return true;

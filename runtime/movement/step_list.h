@@ -56,12 +56,18 @@ struct Step {
 
 inline constexpr uint32_t kSourceBuffer = 0, kResultBuffer = 1;
 
+/// Bytes of a message from which on copying it costs more than waiting until it has left.
+inline constexpr size_t kLeastPosted = 16384;
+
 /// The steps of one rank, in order. Buffer 0 is its source, buffer 1 its result, others are
 /// scratch.
 struct RankSteps {
   std::vector<Box> buffers;
   std::vector<Step> steps;
 
+  /// How many of the steps from `first` on are one message, or a step that is none. Steps that are joined are one message
+  /// with the one behind them, but if all are large: both sides see the same boxes, and so agree on what goes by itself.
+  size_t piecesAt(size_t first, int64_t elementBytes) const;
   /// Whether no later step writes what one of the steps sends.
   bool stays(const Step &step) const;
 };
