@@ -53,10 +53,11 @@ int settle(int32_t peer, double seconds) {
   return ranks->settle(peer, seconds);
 }
 
-int receiveFrom(int32_t peer, size_t size, PtlMoveBytes take, void *message, double seconds) {
+int receiveFrom(int32_t peer, size_t size, void *place, PtlMoveBytes take, void *message,
+                double seconds) {
   static int times = 0;
   reach("receive", times);
-  return ranks->receive(peer, size, take, message, seconds);
+  return ranks->receive(peer, size, place, take, message, seconds);
 }
 
 int finishAll(double seconds) {
@@ -83,7 +84,13 @@ extern "C" __attribute__((visibility("default"))) const PtlRanks *ptlRanksOpen()
   if (!ranks)
     return nullptr;
   reach("begun");
-  static PtlRanks faulty = {kPtlRanksVersion, ranks->rank, ranks->count, sendTo, postTo,
-                            settle,           receiveFrom, finishAll,    leave,  abortAll};
+  static PtlRanks faulty = *ranks;
+  faulty.send = sendTo;
+  faulty.post = postTo;
+  faulty.settle = settle;
+  faulty.receive = receiveFrom;
+  faulty.finish = finishAll;
+  faulty.leave = leave;
+  faulty.abort = abortAll;
   return &faulty;
 }

@@ -1,5 +1,5 @@
 // Movements as PTL's lists of steps beside MPI's own collectives, on the same ranks in the same run:
-// `mpirun -n 4 ptl_ranks_bench libptl-mpi.so [ROUNDS [all|chosen [MOVEMENT]]]`. Prints medians of what the slowest rank takes, in
+// `mpirun -n 4 ptl_ranks_bench libptl-mpi.so [ROUNDS [all|chosen [MOVEMENT [SIDE]]]]`. Prints medians of what the slowest rank takes, in
 // microseconds, and their ratio; both take turns, and must give the same values. Arrays begin as large pages do, or have
 // small ones if SMALL_PAGES is in the environment. With `all` there is a row for each
 // algorithm, and not only for the one that ranks choose.
@@ -75,17 +75,29 @@ public:
   }
   bool settle(uint32_t rank) override { return ranks_.settle(static_cast<int32_t>(rank), 60) == 0; }
   bool receive(uint32_t rank, std::span<uint8_t> bytes) override {
-    return ranks_.receive(static_cast<int32_t>(rank), bytes.size(), nullptr, bytes.data(), 60) == 0;
+    return receive(rank, bytes.size(), bytes.data(), nullptr);
   }
   bool receiveBy(uint32_t rank, size_t size, const TakeBytes &take) override {
-    auto next = [](void *message, void *bytes, size_t count) {
-      (*static_cast<const TakeBytes *>(message))({static_cast<uint8_t *>(bytes), count});
-    };
-    return ranks_.receive(static_cast<int32_t>(rank), size, next, const_cast<TakeBytes *>(&take),
-                          60) == 0;
+    return receive(rank, size, nullptr, &take);
+  }
+  bool receiveInto(uint32_t rank, std::span<uint8_t> bytes, const TakeBytes &seen) override {
+    return receive(rank, bytes.size(), bytes.data(), &seen);
+  }
+  Cost cost() const override {
+    Cost cost;
+    cost.ranksPerCore = ranks_.ranksPerCore;
+    return cost;
   }
 
 private:
+  bool receive(uint32_t rank, size_t size, void *place, const TakeBytes *take) {
+    auto next = [](void *message, void *bytes, size_t count) {
+      (*static_cast<const TakeBytes *>(message))({static_cast<uint8_t *>(bytes), count});
+    };
+    return ranks_.receive(static_cast<int32_t>(rank), size, place, take ? +next : nullptr,
+                          const_cast<TakeBytes *>(take), 60) == 0;
+  }
+
   const PtlRanks &ranks_;
 };
 
@@ -120,7 +132,7 @@ public:
     Request request{movement.kind, {whole, whole}, count, 0, 1, 0};
     if (movement.kind == Kind::ReduceScatter)
       request.toAxis = 0;
-    StepList chosen = chooseSteps(request, sizeof(float), Cost());
+    StepList chosen = chooseSteps(request, sizeof(float), port_.cost());
     bool isSame = run(movement, chosen, all ? '*' : ' ');
     for (Algorithm algorithm : algorithmsFor(request))
       if (all && (algorithm != chosen.algorithm || algorithm == Algorithm::Chain))
@@ -238,8 +250,9 @@ int main(int argc, char **argv) {
   auto open = reinterpret_cast<PtlRanksOpen>(library ? ::dlsym(library, PTL_RANKS_OPEN) : nullptr);
   const PtlRanks *ranks = open ? open() : nullptr;
   if (!ranks) {
-    std::fprintf(stderr,
-                 "mpirun -n 4 ptl_ranks_bench libptl-mpi.so [ROUNDS [all|chosen [MOVEMENT]]]\n");
+    std::fprintf(
+        stderr,
+        "mpirun -n 4 ptl_ranks_bench libptl-mpi.so [ROUNDS [all|chosen [MOVEMENT [SIDE]]]]\n");
     return 2;
   }
   Bench bench(*ranks, argc > 2 ? std::atoi(argv[2]) : 21);
@@ -251,9 +264,10 @@ int main(int argc, char **argv) {
   bool isSame = true;
   // From 1 KiB to 64 MiB.
   for (const Movement &movement : movementsOf(ranks->count))
-    for (int64_t whole = 16; whole <= 4096 && (argc < 5 || argv[4] == std::string(movement.name));
-         whole *= 2)
-      isSame &= bench.run(movement, whole, argc > 3 && std::string(argv[3]) == "all");
+    for (int64_t whole = 16; whole <= 4096; whole *= 2)
+      if ((argc < 5 || argv[4] == std::string(movement.name)) &&
+          (argc < 6 || std::atoi(argv[5]) == whole))
+        isSame &= bench.run(movement, whole, argc > 3 && std::string(argv[3]) == "all");
   ranks->finish(60);
   ranks->leave();
   return isSame ? 0 : 1;

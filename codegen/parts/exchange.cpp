@@ -29,6 +29,12 @@ public:
   bool receiveBy(uint32_t rank, size_t size, const movement::TakeBytes &take) override {
     return port_.receiveBy(group_.parts[rank], size, take);
   }
+  bool receiveInto(uint32_t rank, std::span<uint8_t> bytes,
+                   const movement::TakeBytes &seen) override {
+    return port_.receiveInto(group_.parts[rank], bytes, seen);
+  }
+  movement::Cost cost() const override { return port_.cost(); }
+  movement::WorkMemory &memory() override { return port_.memory(); }
 
 private:
   const GroupMove &group_;

@@ -238,7 +238,7 @@ private:
     request.wanted = movement::algorithmNamed(move_.how);
     if (stepsFor_)
       return stepsFor_(request, parts);
-    return movement::chooseSteps(request, elemInfo(move_.elem).storageBytes, movement::Cost());
+    return movement::chooseSteps(request, elemInfo(move_.elem).storageBytes, grid_.cost());
   }
 
   const Grid &grid_;

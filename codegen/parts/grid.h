@@ -19,8 +19,12 @@ using MachineShape = std::map<std::string, uint32_t, std::less<>>;
 /// with 4 chips is host 1, chip 1.
 class Grid {
 public:
-  Grid(const std::vector<PlacedLevel> &levels, std::vector<uint32_t> counts)
-      : levels_(levels), counts_(std::move(counts)) {}
+  Grid(const std::vector<PlacedLevel> &levels, std::vector<uint32_t> counts,
+       movement::Cost cost = {})
+      : levels_(levels), counts_(std::move(counts)), cost_(cost) {}
+
+  /// What moving between the parts costs; the same on all of them.
+  const movement::Cost &cost() const { return cost_; }
 
   uint32_t count() const;
   uint32_t count(size_t level) const { return counts_[level]; }
@@ -45,6 +49,7 @@ private:
 
   const std::vector<PlacedLevel> &levels_;
   std::vector<uint32_t> counts_;
+  movement::Cost cost_;
 };
 
 /// The number of parts at each level of a program on a machine. If the levels do not fit, `why` has

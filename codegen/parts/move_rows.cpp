@@ -105,7 +105,7 @@ private:
     }
     auto ranks = static_cast<uint32_t>(parts_.size());
     GroupMove group{parts_, movement::chooseSteps(countsRequest(ranks, shape_.experts), kCountBytes,
-                                                  movement::Cost())};
+                                                  run_.grid.cost())};
     std::vector<Bytes> told = run_.exchange(group, kCountBytes, counts);
     std::vector<RowRoutes> routes;
     for (size_t rank = 0; rank < parts_.size(); ++rank) {
@@ -162,7 +162,7 @@ private:
       sources[rank] = sent(rank, routes[rank], columns);
     }
     GroupMove group{parts_,
-                    movement::chooseSteps(*request, static_cast<int64_t>(size_), movement::Cost())};
+                    movement::chooseSteps(*request, static_cast<int64_t>(size_), run_.grid.cost())};
     std::vector<Bytes> come = run_.exchange(group, size_, sources);
     for (uint32_t rank = 0; rank < parts_.size(); ++rank)
       if (run_.isHere(parts_[rank]))

@@ -59,22 +59,27 @@ inline Value numbers(std::vector<int64_t> shape, int64_t salt, ElemKind elem = E
   return Value::array(std::move(array));
 }
 
-/// `tolerance` is relative to the larger number, for values that are rounded on the way.
+/// Whether two numbers have the same value, as `==` compares them: both zeros are equal, and here all that are not a
+/// number. `tolerance` is relative to the larger number, for values that are rounded on the way.
+inline bool isSameNumber(Scalar x, Scalar y, double tolerance) {
+  bool bothNan = x.f != x.f && y.f != y.f;
+  bool isNear =
+      x.f == y.f || std::abs(x.f - y.f) <= tolerance * std::max(std::abs(x.f), std::abs(y.f));
+  return bothNan || (isNear && x.i == y.i);
+}
+
 inline std::string difference(const Value &a, const Value &b, double tolerance = 0) {
   if (!std::equal(a.shape().begin(), a.shape().end(), b.shape().begin(), b.shape().end()))
     return "other shapes";
-  std::string textA = reference::valueText(a), textB = reference::valueText(b);
+  if (a.elem() != b.elem())
+    return "other types of elements";
+  bool isSame = true;
   if (a.isScalar())
-    return textA == textB ? "" : textA + " is not " + textB;
-  for (int64_t i = 0; i < a.asArray().count(); ++i) {
-    Scalar x = a.asArray().at(i), y = b.asArray().at(i);
-    bool bothNan = x.f != x.f && y.f != y.f;
-    bool isNear =
-        x.f == y.f || std::abs(x.f - y.f) <= tolerance * std::max(std::abs(x.f), std::abs(y.f));
-    if (!bothNan && (!isNear || x.i != y.i))
-      return textA + " is not " + textB;
-  }
-  return {};
+    isSame = isSameNumber(a.asScalar().scalar, b.asScalar().scalar, tolerance);
+  else
+    for (int64_t i = 0; i < a.asArray().count(); ++i)
+      isSame &= isSameNumber(a.asArray().at(i), b.asArray().at(i), tolerance);
+  return isSame ? "" : reference::valueText(a) + " is not " + reference::valueText(b);
 }
 
 /// Runs an entry on the reference executor and on parts, and returns the first difference. With

@@ -432,7 +432,8 @@ RunResult runOnParts(const CheckedProgram &program, const SourceManager &sources
       result.span = placed.decl->nameSpan;
     }
   std::string why;
-  Grid grid(placed.levels, countsOn(placed.levels, options.shape, why));
+  Grid grid(placed.levels, countsOn(placed.levels, options.shape, why),
+            options.own ? options.own->port.cost() : movement::Cost());
   if (result.ok() && !why.empty()) {
     result.status = RunStatus::Arguments;
     result.message = why;

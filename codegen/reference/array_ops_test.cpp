@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
 
 namespace ptl::reference {
 namespace {
@@ -21,6 +22,30 @@ TEST(ArrayOps, elementwiseBroadcastsAndRounds) {
             "[-128]");
   EXPECT_THROW(elementwiseOf(OpId::Div, {integers({2}, {1, 1}), integers({2}, {1, 0})}), Stop);
   EXPECT_EQ(elementwiseOf(OpId::Exp, {floats({0, 3}, {})}).asArray().count(), 0);
+}
+
+/// Arrays as a whole become bytes, and come from them, as their elements do one by one.
+TEST(ArrayOps, arraysInMemoryAreTheirElements) {
+  std::mt19937_64 random(3);
+  for (const ElemInfo &info : elemInfos) {
+    ElemKind elem = info.kind;
+    auto size = static_cast<size_t>(info.storageBytes);
+    constexpr size_t count = 2000;
+    std::vector<uint8_t> bytes(count * size), stored(bytes.size()), expected(bytes.size());
+    for (size_t i = 0; i < bytes.size();
+         ++i) // Bytes of ones are NaN, infinity or -1 in many types.
+      bytes[i] = random() % 4 == 0 ? 0xff : static_cast<uint8_t>(random());
+    RefArray array = arrayFromMemory(elem, {count}, bytes.data());
+    ASSERT_EQ(array.count(), static_cast<int64_t>(count));
+    arrayToMemory(array, stored.data());
+    for (size_t i = 0; i < count; ++i) {
+      Scalar one = loadElem(&bytes[i * size], elem), held = array.at(static_cast<int64_t>(i));
+      EXPECT_TRUE(one.i == held.i && (one.f == held.f || (one.f != one.f && held.f != held.f)))
+          << info.name << " " << i;
+      storeElem(&expected[i * size], elem, one);
+    }
+    EXPECT_EQ(stored, expected) << info.name;
+  }
 }
 
 TEST(ArrayOps, roundingAgreesWithTheExactRoutine) {

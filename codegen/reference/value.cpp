@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
 
 namespace ptl::reference {
 
@@ -32,18 +35,72 @@ RefArray undefinedArray(ElemKind elem, std::vector<int64_t> shape) {
   return array;
 }
 
+/// Elements that the processor has are converted all at once; `use(example)` gets an example of their type. False if `elem`
+/// is not one of them.
+template <typename Use> static bool asMachineType(ElemKind elem, Use use) {
+  switch (elem) {
+  case ElemKind::F32:
+    return use(float()), true;
+  case ElemKind::F64:
+    return use(double()), true;
+  case ElemKind::I8:
+    return use(int8_t()), true;
+  case ElemKind::U8:
+    return use(uint8_t()), true;
+  case ElemKind::I32:
+    return use(int32_t()), true;
+  case ElemKind::U32:
+    return use(uint32_t()), true;
+  case ElemKind::I64:
+    return use(int64_t()), true;
+  default:
+    return false;
+  }
+}
+
 RefArray arrayFromMemory(ElemKind elem, std::vector<int64_t> shape, const void *memory) {
   RefArray array = zeroArray(elem, std::move(shape));
   const auto *bytes = static_cast<const char *>(memory);
-  for (int64_t i = 0; i < array.count(); ++i)
-    array.set(i, loadElem(bytes + i * elemBytes(elem), elem));
+  auto load = [bytes](auto &to, auto example) {
+    for (size_t i = 0; i < to.size(); ++i) {
+      std::memcpy(&example, bytes + i * sizeof example, sizeof example);
+      to[i] = static_cast<std::decay_t<decltype(to[0])>>(example);
+    }
+  };
+  auto loadAll = [&](auto example) {
+    if constexpr (std::is_floating_point_v<decltype(example)>)
+      load(array.floats, example);
+    else
+      load(array.ints, example);
+  };
+  if (!asMachineType(elem, loadAll))
+    for (int64_t i = 0; i < array.count(); ++i)
+      array.set(i, loadElem(bytes + i * elemBytes(elem), elem));
   return array;
 }
 
 void arrayToMemory(const RefArray &array, void *memory) {
   auto *bytes = static_cast<char *>(memory);
-  for (int64_t i = 0; i < array.count(); ++i)
-    storeElem(bytes + i * elemBytes(array.elem), array.elem, array.at(i));
+  auto store = [bytes](const auto &from, auto example) {
+    using Machine = decltype(example);
+    for (size_t i = 0; i < from.size(); ++i) {
+      example = static_cast<Machine>(from[i]);
+      // There is one NaN of each sign, as in `encodeFloat`.
+      if constexpr (sizeof(Machine) < sizeof(double) && std::is_floating_point_v<Machine>)
+        if (from[i] != from[i])
+          example = std::copysign(std::numeric_limits<Machine>::quiet_NaN(), example);
+      std::memcpy(bytes + i * sizeof example, &example, sizeof example);
+    }
+  };
+  auto storeAll = [&](auto example) {
+    if constexpr (std::is_floating_point_v<decltype(example)>)
+      store(array.floats, example);
+    else
+      store(array.ints, example);
+  };
+  if (!asMachineType(array.elem, storeAll))
+    for (int64_t i = 0; i < array.count(); ++i)
+      storeElem(bytes + i * elemBytes(array.elem), array.elem, array.at(i));
 }
 
 Value Value::array(RefArray array) {

@@ -105,21 +105,32 @@ bool Ranks::settle(uint32_t rank) {
 }
 
 bool Ranks::receive(uint32_t rank, std::span<uint8_t> bytes) {
-  return receive(rank, bytes.size(), nullptr, bytes.data());
+  return receive(rank, bytes.size(), bytes.data(), nullptr);
 }
 
 bool Ranks::receiveBy(uint32_t rank, size_t size, const movement::TakeBytes &take) {
+  return receive(rank, size, nullptr, &take);
+}
+
+bool Ranks::receiveInto(uint32_t rank, std::span<uint8_t> bytes, const movement::TakeBytes &seen) {
+  return receive(rank, bytes.size(), bytes.data(), &seen);
+}
+
+bool Ranks::receive(uint32_t rank, size_t size, void *place, const movement::TakeBytes *take) {
   auto next = [](void *message, void *bytes, size_t count) {
     (*static_cast<const movement::TakeBytes *>(message))({static_cast<uint8_t *>(bytes), count});
   };
-  return receive(rank, size, next, const_cast<movement::TakeBytes *>(&take));
-}
-
-bool Ranks::receive(uint32_t rank, size_t size, PtlMoveBytes take, void *message) {
   lifeline_->does(static_cast<int32_t>(rank));
-  bool hasCome = ranks_->receive(static_cast<int32_t>(rank), size, take, message, patience()) == 0;
+  bool hasCome = ranks_->receive(static_cast<int32_t>(rank), size, place, take ? +next : nullptr,
+                                 const_cast<movement::TakeBytes *>(take), patience()) == 0;
   lifeline_->does(ranks::kWorks);
   return hasCome;
+}
+
+movement::Cost Ranks::cost() const {
+  movement::Cost cost;
+  cost.ranksPerCore = ranks_->ranksPerCore;
+  return cost;
 }
 
 void Ranks::stop(ExitCode code, bool isShared) {

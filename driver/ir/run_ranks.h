@@ -34,6 +34,9 @@ public:
   bool settle(uint32_t rank) override;
   bool receive(uint32_t rank, std::span<uint8_t> bytes) override;
   bool receiveBy(uint32_t rank, size_t size, const movement::TakeBytes &take) override;
+  bool receiveInto(uint32_t rank, std::span<uint8_t> bytes,
+                   const movement::TakeBytes &seen) override;
+  movement::Cost cost() const override;
   /// Notes a file that is removed if the run fails.
   void makes(const std::string &path) { lifeline_->makes(path); }
   /// Ends this rank, after its messages have been printed. After success it waits until every rank
@@ -45,7 +48,7 @@ public:
 private:
   Ranks(std::unique_ptr<ranks::Lifeline> lifeline, const PtlRanks *ranks, double patience)
       : lifeline_(std::move(lifeline)), ranks_(ranks), patience_(patience) {}
-  bool receive(uint32_t rank, size_t size, PtlMoveBytes take, void *message);
+  bool receive(uint32_t rank, size_t size, void *place, const movement::TakeBytes *take);
   /// How long to wait for others in seconds: without a limit if the keeper watches all of them.
   double patience() const { return lifeline_->coversAll() ? -1 : patience_; }
   [[noreturn]] void stop(ExitCode code, bool isShared);

@@ -31,6 +31,13 @@ Box intersection(const Box &a, const Box &b) {
   return box;
 }
 
+bool overlap(const Box &a, const Box &b) {
+  for (size_t i = 0; i < a.size(); ++i)
+    if (std::max(a[i].begin, b[i].begin) >= std::min(a[i].end, b[i].end))
+      return false;
+  return true;
+}
+
 std::string toString(const Box &box) {
   std::string text = "[";
   for (const Interval &interval : box)

@@ -562,6 +562,26 @@ TEST(Movement, TimeFollowsTheFormulas) {
               7 * (cost.perMessage + cost.perFetch + part / 2), 1e-12);
 }
 
+/// Ranks that take turns on a core pass an array on in one message: pieces would keep no other core busy.
+TEST(Movement, StepsFollowTheCores) {
+  Request broadcast{Kind::Broadcast, {1 << 20}, 8};
+  Cost cost;
+  StepList alone = chooseSteps(broadcast, 4, cost);
+  EXPECT_EQ(alone.algorithm, Algorithm::Chain);
+  cost.ranksPerCore = 4;
+  StepList together = chooseSteps(broadcast, 4, cost);
+  EXPECT_EQ(together.algorithm, Algorithm::Tree);
+  EXPECT_LT(messagesOf(together), messagesOf(alone));
+  // All that is sent passes the two cores, one after the other.
+  double bytes = 7 * 4 * double(1 << 20);
+  EXPECT_GE(predictSeconds(together, 4, cost), bytes * cost.perByteFetched / 2);
+  // A round more costs all of them a turn.
+  cost.ranksPerCore = 2;
+  Request exchange{Kind::AllToAll, {64, 64}, 4, 0, 1};
+  EXPECT_LT(predictSeconds(makeSteps(exchange, Algorithm::Mesh), 4, cost),
+            predictSeconds(makeSteps(exchange, Algorithm::Bruck), 4, cost));
+}
+
 TEST(Movement, BytesSent) {
   EXPECT_EQ(mostElementsSent(makeSteps({Kind::AllGather, {80}, 8, 0, 0, 0}, Algorithm::Ring)), 70);
   EXPECT_EQ(mostElementsSent(makeSteps({Kind::AllReduce, {80}, 8, 0, 0, 0}, Algorithm::Ring)), 140);

@@ -1,5 +1,5 @@
 // The time of a step list: messages through ports that carry one message at a time in each
-// direction.
+// direction, of ranks that may share cores.
 #include "runtime/movement/step_list.h"
 
 #include <algorithm>
@@ -19,9 +19,12 @@ struct Arrival {
 class Clock {
 public:
   Clock(const StepList &list, int64_t elementBytes, const Cost &cost)
-      : list_(list), bytes_(static_cast<double>(elementBytes)), cost_(cost),
-        now_(list.ranks.size()), out_(list.ranks.size()), in_(list.ranks.size()),
-        joined_(list.ranks.size()), next_(list.ranks.size()) {}
+      : list_(list), elementBytes_(elementBytes), bytes_(static_cast<double>(elementBytes)),
+        cost_(cost), now_(list.ranks.size()), out_(list.ranks.size()), in_(list.ranks.size()),
+        joined_(list.ranks.size()), next_(list.ranks.size()) {
+    // A message is seen when the rank that gets it has its turn.
+    perMessage_ = cost_.perMessage * (2 * cost_.ranksPerCore - 1);
+  }
 
   double run() {
     // Ranks advance in turn until none can. A list that waits in a cycle ends here as well;
@@ -32,7 +35,8 @@ public:
         while (advance(rank))
           moved = true;
     }
-    double last = 0;
+    // Ranks that share cores wait for them, too.
+    double last = busy_ * cost_.ranksPerCore / static_cast<double>(now_.size());
     for (uint32_t rank = 0; rank < now_.size(); ++rank)
       last = std::max({last, now_[rank], out_[rank]});
     return last;
@@ -46,7 +50,9 @@ private:
       return false;
     const Step &step = steps[next_[rank]];
     double bytes = static_cast<double>(elementCount(step.box)) * bytes_;
-    if (step.isJoined) {
+    bool isPiece = step.isJoined && (joined_[rank] > 0 ||
+                                     list_.ranks[rank].piecesAt(next_[rank], elementBytes_) > 1);
+    if (isPiece) {
       joined_[rank] += bytes;
       ++next_[rank];
       return true;
@@ -56,15 +62,18 @@ private:
     double packing = joined_[rank] > 0 ? (bytes + joined_[rank]) * cost_.perByteCombined : 0;
     bytes += joined_[rank];
     if (step.kind == StepKind::Send) {
-      now_[rank] += packing;
+      // What is written over while it is on its way is copied first.
+      double kept =
+          packing == 0 && !list_.ranks[rank].stays(step) ? bytes * cost_.perByteCombined : 0;
+      work(rank, packing + kept + cost_.perSend);
       joined_[rank] = 0;
-      now_[rank] += cost_.perSend;
       // A rank continues as soon as the message is handed over, and its port sends one message
       // after the other.
       double begin = std::max(now_[rank], out_[rank]);
       double seconds = cost_.secondsOnWay(bytes);
       out_[rank] = begin + seconds;
-      channels_[{rank, step.peer}].push_back({begin + cost_.perMessage, seconds});
+      busy_ += seconds;
+      channels_[{rank, step.peer}].push_back({begin + perMessage_, seconds});
     } else if (step.kind == StepKind::Receive) {
       std::deque<Arrival> &channel = channels_[{step.peer, rank}];
       if (channel.empty())
@@ -73,21 +82,32 @@ private:
       channel.pop_front();
       // A port receives one message after the other as well, also from several senders.
       in_[rank] = std::max(arrival.begin, in_[rank]) + arrival.seconds;
-      now_[rank] = std::max(now_[rank], in_[rank]) + packing;
-      now_[rank] += cost_.secondsToReceive(bytes);
+      now_[rank] = std::max(now_[rank], in_[rank]);
+      work(rank, packing + cost_.secondsToReceive(bytes));
       joined_[rank] = 0;
     } else if (step.kind == StepKind::Combine) {
-      now_[rank] += bytes * cost_.perByteCombined;
+      work(rank, bytes * cost_.perByteCombined);
+    } else if (step.from != step.to) {
+      // It is done while messages are on their way, but by a core.
+      busy_ += bytes * cost_.perByteFetched;
     }
     ++next_[rank];
     return true;
   }
 
+  void work(uint32_t rank, double seconds) {
+    now_[rank] += seconds;
+    busy_ += seconds;
+  }
+
   const StepList &list_;
+  int64_t elementBytes_;
   double bytes_;
   const Cost &cost_;
   std::vector<double> now_, out_, in_; ///< per rank: its time, and when its ports are free
-  std::vector<double> joined_;         ///< bytes of the pieces joined so far
+  double perMessage_ = 0;
+  double busy_ = 0;            ///< what cores do for all ranks together
+  std::vector<double> joined_; ///< bytes of the pieces joined so far
   std::vector<size_t> next_;
   std::map<std::pair<uint32_t, uint32_t>, std::deque<Arrival>> channels_;
 };

@@ -24,12 +24,17 @@ bool Port::receiveBy(uint32_t rank, size_t size, const TakeBytes &take) {
   return true;
 }
 
+bool Port::receiveInto(uint32_t rank, std::span<uint8_t> bytes, const TakeBytes &seen) {
+  bool hasCome = receive(rank, bytes);
+  if (hasCome)
+    seen(bytes);
+  return hasCome;
+}
+
 namespace {
 
 using Steps = std::span<const Step>;
 
-/// Bytes of a message from which on copying it costs more than waiting until it has left.
-constexpr size_t kLeastPosted = 16384;
 /// What is added at once, so that what several steps read and write stays in a cache.
 constexpr size_t kTile = 64 << 10;
 using Reading = BoxCursor<const uint8_t>;
@@ -54,14 +59,18 @@ public:
         result_(result) {
     // Each element is written before it is read, so none has to be zero.
     for (size_t i = kResultBuffer + 1; i < steps.buffers.size(); ++i)
-      scratch_.push_back(std::make_unique_for_overwrite<uint8_t[]>(
-          static_cast<size_t>(elementCount(steps.buffers[i])) * bytes_));
+      scratch_.push_back(
+          port.memory().take(static_cast<size_t>(elementCount(steps.buffers[i])) * bytes_));
   }
+  ~RankRun() { port_.memory().release(); }
+  RankRun(const RankRun &) = delete;
+  RankRun &operator=(const RankRun &) = delete;
 
   std::optional<uint32_t> run() {
     Steps steps(steps_.steps);
     while (!steps.empty()) {
-      size_t message = messageOf(steps);
+      size_t message = steps_.piecesAt(static_cast<size_t>(&steps.front() - steps_.steps.data()),
+                                       static_cast<int64_t>(bytes_));
       size_t sums = sumsBehind(steps, message);
       if (const Step *waits = done(steps.first(message), steps.subspan(message, sums)))
         return waits->peer;
@@ -74,17 +83,6 @@ public:
   }
 
 private:
-  /// How many of the next steps are one message, or a step that is none. Steps that are joined are one message with
-  /// the one behind them, but if all are large: both sides see the same boxes, and so agree on what goes by itself.
-  size_t messageOf(Steps steps) const {
-    size_t count = 1;
-    while (steps[count - 1].isJoined)
-      ++count;
-    bool isPacked = std::ranges::any_of(
-        steps.first(count), [&](const Step &piece) { return sizeOf(piece) < kLeastPosted; });
-    return isPacked ? count : 1;
-  }
-
   /// How many sums of the same elements follow a message or a sum. They are done piece by piece, all of them while
   /// a piece is in a cache; elements do not depend on each other.
   size_t sumsBehind(Steps steps, size_t message) const {
@@ -132,10 +130,10 @@ private:
   const uint8_t *readable(uint32_t buffer) const {
     return buffer == kSourceBuffer   ? source_.data()
            : buffer == kResultBuffer ? result_.data()
-                                     : scratch_[buffer - kResultBuffer - 1].get();
+                                     : scratch_[buffer - kResultBuffer - 1];
   }
   uint8_t *writable(uint32_t buffer) {
-    return buffer == kResultBuffer ? result_.data() : scratch_[buffer - kResultBuffer - 1].get();
+    return buffer == kResultBuffer ? result_.data() : scratch_[buffer - kResultBuffer - 1];
   }
   Reading reading(const Step &step) const {
     return {readable(step.from), steps_.buffers[step.from], step.box, bytes_};
@@ -161,10 +159,8 @@ private:
     bool isOneRun = pieces.size() == 1 && pieces.front().isOneRun();
     if (size < kLeastPosted)
       return port_.send(peer, packed(pieces, room(size)));
-    if (!std::ranges::all_of(message, [&](const Step &step) { return stays(step); })) {
-      held_.push_back(std::make_unique_for_overwrite<uint8_t[]>(size));
-      return port_.post(peer, packed(pieces, {held_.back().get(), size}));
-    }
+    if (!std::ranges::all_of(message, [&](const Step &step) { return steps_.stays(step); }))
+      return port_.post(peer, packed(pieces, {port_.memory().take(size), size}));
     if (isOneRun)
       return port_.post(peer, {pieces.front().at(), size});
     GiveBytes &give =
@@ -227,28 +223,22 @@ private:
     size_t size = sizeOf(step), come = 0;
     Writing to = writing(step);
     Sums tiles = sumsOf(sums);
+    auto add = [&](std::span<const uint8_t> bytes) {
+      // The last element may have come in part.
+      size_t before = come / bytes_ * bytes_;
+      come += bytes.size();
+      combineNext(tiles, come / bytes_ * bytes_ - before);
+    };
+    if (to.isOneRun())
+      return port_.receiveInto(step.peer, {to.at(), size}, add);
     return port_.receiveBy(step.peer, size, [&](std::span<const uint8_t> bytes) {
       const uint8_t *from = bytes.data();
       to.next(bytes.size(), [&](uint8_t *part, size_t count) {
         std::memcpy(part, from, count);
         from += count;
       });
-      // The last element may have come in part.
-      size_t before = come / bytes_ * bytes_;
-      come += bytes.size();
-      combineNext(tiles, come / bytes_ * bytes_ - before);
+      add(bytes);
     });
-  }
-
-  /// Whether no later step of the list writes what `step` sends.
-  bool stays(const Step &step) const {
-    auto writes = [&](const Step &later) {
-      return later.kind != StepKind::Send && later.to == step.from &&
-             elementCount(intersection(later.box, step.box)) > 0;
-    };
-    return step.from == kSourceBuffer ||
-           std::none_of(steps_.steps.begin() + (&step - steps_.steps.data()) + 1,
-                        steps_.steps.end(), writes);
   }
 
   /// Room for a small message, until the next one.
@@ -264,8 +254,20 @@ private:
       return;
     Reading from = reading(step);
     Writing to = writing(step);
+    if (from.isOneRun() && to.isOneRun())
+      return copyFromEnd(to.at(), from.at(), from.rest());
     walkBoth(to, from, from.rest(),
              [](uint8_t *a, const uint8_t *b, size_t size) { std::memcpy(a, b, size); });
+  }
+
+  /// Others may fetch the same bytes at this time, from the front. Two cores that read the same lines
+  /// at once, one behind the other, take three times as long as two that do not.
+  static void copyFromEnd(uint8_t *to, const uint8_t *from, size_t size) {
+    while (size > 0) {
+      size_t part = std::min(size, kTile);
+      size -= part;
+      std::memcpy(to + size, from + size, part);
+    }
   }
 
   struct Sum {
@@ -300,10 +302,9 @@ private:
   Port &port_;
   std::span<const uint8_t> source_;
   std::span<uint8_t> result_;
-  std::vector<std::unique_ptr<uint8_t[]>> scratch_; ///< the buffers behind the first two
+  std::vector<uint8_t *> scratch_; ///< the buffers behind the first two
   std::vector<uint8_t> message_;
-  std::vector<std::unique_ptr<uint8_t[]>> held_; ///< what was posted from copies
-  std::deque<GiveBytes> given_;                  ///< what writes messages that were posted
+  std::deque<GiveBytes> given_; ///< what writes messages that were posted
   std::vector<uint32_t> sentTo_;
 };
 

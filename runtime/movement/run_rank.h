@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/movement/step_list.h"
+#include "runtime/movement/work_memory.h"
 
 #include <functional>
 #include <optional>
@@ -32,6 +33,15 @@ public:
   virtual bool receive(uint32_t rank, std::span<uint8_t> bytes) = 0;
   /// The same of `size` bytes that `take` reads as they come.
   virtual bool receiveBy(uint32_t rank, size_t size, const TakeBytes &take);
+  /// Receives like `receive`; `seen` gets each piece in turn, when it is in its place.
+  virtual bool receiveInto(uint32_t rank, std::span<uint8_t> bytes, const TakeBytes &seen);
+  /// What moving costs here; the same on all ranks, which choose the same steps by it.
+  virtual Cost cost() const { return {}; }
+  /// For `runRank`.
+  virtual WorkMemory &memory() { return memory_; }
+
+private:
+  WorkMemory memory_;
 };
 
 /// Computes `to[i] = to[i] + from[i]` for `count` elements; with `fromFirst`, `from[i] + to[i]`.

@@ -190,6 +190,26 @@ std::vector<StepList> variantsOf(const Request &request, Algorithm algorithm) {
   return lists;
 }
 
+size_t RankSteps::piecesAt(size_t first, int64_t elementBytes) const {
+  size_t count = 1;
+  while (steps[first + count - 1].isJoined)
+    ++count;
+  bool isPacked = std::ranges::any_of(
+      std::span(steps).subspan(first, count), [elementBytes](const Step &piece) {
+        return static_cast<size_t>(elementCount(piece.box) * elementBytes) < kLeastPosted;
+      });
+  return isPacked ? count : 1;
+}
+
+bool RankSteps::stays(const Step &step) const {
+  if (step.from == kSourceBuffer)
+    return true;
+  auto writes = [&](const Step &later) {
+    return later.kind != StepKind::Send && later.to == step.from && overlap(later.box, step.box);
+  };
+  return std::none_of(steps.begin() + (&step - steps.data()) + 1, steps.end(), writes);
+}
+
 int64_t messagesOf(const StepList &list) {
   int64_t messages = 0;
   for (const RankSteps &rank : list.ranks)

@@ -24,6 +24,8 @@ using Box = std::vector<Interval>;
 int64_t elementCount(const Box &box);
 bool contains(const Box &outer, const Box &inner);
 Box intersection(const Box &a, const Box &b);
+/// Whether the intersection has elements.
+bool overlap(const Box &a, const Box &b);
 std::string toString(const Box &box);
 
 Box wholeBox(std::span<const int64_t> shape);
@@ -54,11 +56,20 @@ struct Step {
 
 inline constexpr uint32_t kSourceBuffer = 0, kResultBuffer = 1;
 
+/// Bytes of a message from which on copying it costs more than waiting until it has left.
+inline constexpr size_t kLeastPosted = 16384;
+
 /// The steps of one rank, in order. Buffer 0 is its source, buffer 1 its result, others are
 /// scratch.
 struct RankSteps {
   std::vector<Box> buffers;
   std::vector<Step> steps;
+
+  /// How many of the steps from `first` on are one message, or a step that is none. Steps that are joined are one message
+  /// with the one behind them, but if all are large: both sides see the same boxes, and so agree on what goes by itself.
+  size_t piecesAt(size_t first, int64_t elementBytes) const;
+  /// Whether no later step writes what one of the steps sends.
+  bool stays(const Step &step) const;
 };
 
 enum class Algorithm : uint8_t {
@@ -148,7 +159,9 @@ struct Cost {
   double perMessage = 2e-6, perSend = 0.7e-6, perReceive = 1e-6, perByte = 2.0 / 25e9,
          perByteCombined = 1.0 / 14e9;
   double leastFetched = 128 << 10; ///< bytes of the smallest message that is fetched
-  double perFetch = 4e-6, perByteFetched = 1.0 / 25e9;
+  double perFetch = 2e-6, perByteFetched = 1.0 / 25e9;
+  /// How many ranks take turns on one core: if more than one does, what all ranks do counts, and not only what they wait for.
+  double ranksPerCore = 1;
 
   double secondsOnWay(double bytes) const {
     return bytes * (bytes < leastFetched ? perByte : perByteFetched);

@@ -2,6 +2,7 @@
 // all others through MPI. Whoever waits looks again and again for a while, then gives way, and then sleeps until another
 // rank wakes it, so that many ranks on few cores make progress.
 #include "runtime/ranks/doorbell.h"
+#include "runtime/ranks/process_memory.h"
 #include "runtime/ranks/ranks.h"
 #include "runtime/ranks/shared_ring.h"
 
@@ -14,10 +15,8 @@
 #include <list>
 #include <memory>
 #include <mpi.h>
-#include <new>
 #include <sched.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -27,6 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using ptl::ranks::Doorbell;
+using ptl::ranks::fetch;
 
 constexpr int kTag = 1;
 /// MPI counts in `int`.
@@ -41,7 +41,7 @@ constexpr size_t kMostSmall = 64 << 10;
 constexpr size_t kLeastFetched = 128 << 10;
 /// Memory for such parts, of all neighbours together and of one; no more of it is used than they need.
 constexpr size_t kAllParts = 16 << 20, kMostParts = 4 << 20;
-/// So much is fetched at once of what has to be dealt out.
+/// So much is fetched at once of what is to be dealt out, or used while it is in a cache.
 constexpr size_t kStaged = 128 << 10;
 /// So much of a message is written and read at once, so that both sides are busy, and what goes to several ranks is in a
 /// cache.
@@ -49,13 +49,14 @@ constexpr size_t kPiece = 32 << 10;
 
 /// That of this rank; null if the ranks of this machine share nothing.
 Doorbell *ownBell = nullptr;
-/// Whether each rank of the machine may have a core of its own.
-bool haveCores = false;
+/// How many ranks of this machine take turns on one core.
+double ranksPerCore = 1;
 
 /// What a rank does between two looks at what it waits for. At first it gives way only if there are more ranks than
 /// cores: it would wait for all of what other programs do meanwhile. It sleeps when nothing has come for a while: until
 /// another rank of the machine wakes it, or, if it waits for other machines, longer and longer up to a
-/// millisecond. Sleeping at once would take longer than most messages do.
+/// millisecond. Waking a rank takes longer than most messages do, and if some ranks slept while they wait for one that wakes up, it
+/// would find them asleep.
 class Patience {
 public:
   explicit Patience(double seconds) : seconds_(seconds) {}
@@ -64,8 +65,8 @@ public:
   /// False when the seconds are over; they have no end if they are less than 0. `isWoken`: what comes from other ranks
   /// rings the bell of this one.
   bool wait(bool isWoken) {
-    if (++looks_ <= kLooks && !haveCores) {
-      ::sched_yield();
+    if (++looks_ <= kLooks && ranksPerCore > 1) {
+      giveWay();
       return true;
     }
     auto now = Clock::now();
@@ -73,14 +74,12 @@ public:
       begin_ = now;
     hasBegun_ = true;
     double waited = std::chrono::duration<double>(now - begin_).count();
-    if (haveCores && waited < kAwake) {
-      rest();
+    if (waited < kAwake) {
+      ranksPerCore <= 1 ? rest() : giveWay();
       return true;
     }
     if (isWoken)
       sleepUntilWoken();
-    else if (waited < kAwake)
-      ::sched_yield();
     else
       std::this_thread::sleep_for(std::chrono::microseconds(std::min(1000, sleep_ += 10)));
     return seconds_ < 0 || waited <= seconds_;
@@ -95,6 +94,7 @@ public:
   }
 
 private:
+  static void giveWay() { ::sched_yield(); }
   static void rest() {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
@@ -158,9 +158,9 @@ void beginByMpi(int32_t peer, const char *bytes, size_t size, std::shared_ptr<ch
 /// A message, or the rest of one.
 struct Message {
   size_t size = 0;
-  PtlMoveBytes move = nullptr; ///< writes or reads the next bytes; none if they lie at `bytes`
+  PtlMoveBytes move = nullptr; ///< writes or reads the next bytes
   void *state = nullptr;
-  char *bytes = nullptr;
+  char *bytes = nullptr;        ///< where they lie or belong, if in one run
   std::unique_ptr<char[]> copy; ///< none if the bytes stay where they are
   bool isLent = false;          ///< the neighbour fetches it
   bool isInPlace = false;       ///< all at once, from where it lies
@@ -171,9 +171,16 @@ struct Message {
     std::memcpy(to, std::exchange(bytes, bytes + count), count);
   }
   void take(const char *from, size_t count) {
-    if (move)
+    if (!bytes)
       return move(state, const_cast<char *>(from), count);
-    std::memcpy(std::exchange(bytes, bytes + count), from, count);
+    std::memcpy(bytes, from, count);
+    hasCome(count);
+  }
+  /// The next bytes are where they belong.
+  void hasCome(size_t count) {
+    char *place = std::exchange(bytes, bytes + count);
+    if (move)
+      move(state, place, count);
   }
 };
 Message messageOf(size_t size, PtlMoveBytes move, void *message) {
@@ -231,18 +238,6 @@ size_t writePiece(Neighbour &neighbour, Message &message) {
   return written;
 }
 
-/// Memory that stays. Copying between processes takes a third of the time there that it takes in small pages.
-char *largePages(size_t size) {
-  constexpr size_t page = 2 << 20;
-  void *memory =
-      ::mmap(nullptr, size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED)
-    throw std::bad_alloc();
-  auto first = (reinterpret_cast<uintptr_t>(memory) + page - 1) / page * page;
-  ::madvise(reinterpret_cast<void *>(first), size, MADV_HUGEPAGE);
-  return reinterpret_cast<char *>(first);
-}
-
 /// Lends a neighbour the bytes of a message where they lie, or the next part of it, if there is room; so many bytes.
 size_t lendPiece(Neighbour &neighbour, Message &message) {
   if (neighbour.to.room() < sizeof(Lent))
@@ -253,7 +248,7 @@ size_t lendPiece(Neighbour &neighbour, Message &message) {
     if (neighbour.to.fetched() < last)
       return 0;
     if (!neighbour.parts)
-      neighbour.parts = largePages(2 * partSize);
+      neighbour.parts = ptl::ranks::largePages(2 * partSize);
     char *part = neighbour.parts + (neighbour.isSecond ? partSize : 0);
     lent = {reinterpret_cast<uintptr_t>(part), std::min(message.size, partSize)};
     message.give(part, lent.size);
@@ -313,24 +308,14 @@ void beginByRing(Neighbour &neighbour, Message message, bool stays) {
   ++queuedMessages;
 }
 
-size_t coresOfProcess() {
-  cpu_set_t cores;
-  return ::sched_getaffinity(0, sizeof cores, &cores) == 0 ? static_cast<size_t>(CPU_COUNT(&cores))
-                                                           : 1;
-}
-
-/// Reads memory of another rank; whether it is there.
-bool fetch(pid_t process, uintptr_t from, void *to, size_t size) {
-  iovec here{to, size}, there{reinterpret_cast<void *>(from), size};
-  while (here.iov_len > 0) {
-    ssize_t got = ::process_vm_readv(process, &here, 1, &there, 1, 0);
-    if (got <= 0)
-      return false;
-    auto part = static_cast<size_t>(got);
-    here = {static_cast<char *>(here.iov_base) + part, here.iov_len - part};
-    there = {static_cast<char *>(there.iov_base) + part, here.iov_len};
-  }
-  return true;
+/// The cores on which some rank may run: each rank may be bound to some of them.
+int coresOfRanks(MPI_Comm here) {
+  cpu_set_t own, all;
+  CPU_ZERO(&own);
+  if (::sched_getaffinity(0, sizeof own, &own) != 0)
+    CPU_SET(0, &own);
+  MPI_Allreduce(&own, &all, sizeof own, MPI_BYTE, MPI_BOR, here);
+  return CPU_COUNT(&all);
 }
 
 /// Ranks may not read the memory of others where the system forbids it, or does not show them each other.
@@ -359,6 +344,7 @@ void shareMemory(int32_t rank, int32_t count) {
   int size = 1, own = 0;
   MPI_Comm_size(here, &size);
   MPI_Comm_rank(here, &own);
+  ranksPerCore = std::max(1.0, static_cast<double>(size) / coresOfRanks(here));
   auto all = static_cast<size_t>(size);
   size_t capacity = std::min(kLargestRing, kAllRings / (all * all)) / 64 * 64;
   if (size < 2 || capacity < kLeastRing)
@@ -377,9 +363,10 @@ void shareMemory(int32_t rank, int32_t count) {
   for (size_t i = 0; i < all && !hasFailed; ++i)
     std::memset(ringOf(memory, i), 0, sizeof(ptl::ranks::RingHead));
   // Nobody writes before all rings are empty.
-  int haveFailed = 0;
-  MPI_Allreduce(&hasFailed, &haveFailed, 1, MPI_INT, MPI_MAX, here);
-  if (haveFailed)
+  enum { Failed, TakesNoFences, Questions };
+  std::array<int, Questions> mine = {hasFailed, !Doorbell::takeFences()}, any = {};
+  MPI_Allreduce(mine.data(), any.data(), Questions, MPI_INT, MPI_MAX, here);
+  if (any[Failed])
     return;
   std::vector<int> ranks(all);
   MPI_Allgather(&rank, 1, MPI_INT, ranks.data(), 1, MPI_INT, here);
@@ -395,9 +382,10 @@ void shareMemory(int32_t rank, int32_t count) {
   }
   tryFetching(here, ranks);
   partSize = std::min(kMostParts, kAllParts / all) / 2;
-  haveCores = all <= coresOfProcess();
   ringCapacity = capacity;
   ownBell = reinterpret_cast<Doorbell *>(memory);
+  if (!any[TakesNoFences])
+    ownBell->fenceOthers();
 }
 
 // ---- What the plug-in exports --------------------------------------------------------------------
@@ -480,15 +468,16 @@ int readMessage(int32_t peer, Message message, double seconds) {
   }
 }
 
-/// Where a lent part belongs; false if its rank has ended.
+/// Brings a lent part where it belongs; false if its rank has ended.
 bool fetchPart(Neighbour &neighbour, const Lent &lent, Message &message) {
   static const std::unique_ptr<char[]> staged = std::make_unique_for_overwrite<char[]>(kStaged);
   for (uint64_t at = 0; at < lent.size;) {
     size_t size = message.move ? std::min<size_t>(lent.size - at, kStaged) : lent.size;
-    char *to = message.move ? staged.get() : message.bytes;
+    bool isStaged = !message.bytes;
+    char *to = isStaged ? staged.get() : message.bytes;
     if (!fetch(neighbour.process, lent.address + at, to, size))
       return false;
-    message.move ? message.take(to, size) : void(message.bytes += size);
+    isStaged ? message.take(to, size) : message.hasCome(size);
     at += size;
   }
   message.size -= lent.size;
@@ -534,15 +523,22 @@ int receiveByMpi(int32_t peer, char *to, size_t size, double seconds) {
   return 0;
 }
 
-int receiveFrom(int32_t peer, size_t size, PtlMoveBytes take, void *message, double seconds) {
-  if (isShared(peer, size))
-    return receiveByRing(peer, messageOf(size, take, message), seconds);
-  if (!take)
-    return receiveByMpi(peer, static_cast<char *>(message), size, seconds);
-  auto bytes = std::make_unique_for_overwrite<char[]>(size);
-  if (receiveByMpi(peer, bytes.get(), size, seconds))
+int receiveFrom(int32_t peer, size_t size, void *place, PtlMoveBytes take, void *message,
+                double seconds) {
+  if (isShared(peer, size)) {
+    Message whole;
+    whole.size = size;
+    whole.bytes = static_cast<char *>(place);
+    whole.move = take;
+    whole.state = message;
+    return receiveByRing(peer, std::move(whole), seconds);
+  }
+  auto room = place ? nullptr : std::make_unique_for_overwrite<char[]>(size);
+  char *to = place ? static_cast<char *>(place) : room.get();
+  if (receiveByMpi(peer, to, size, seconds))
     return 1;
-  take(message, bytes.get(), size);
+  if (take)
+    take(message, to, size);
   return 0;
 }
 
@@ -587,10 +583,11 @@ extern "C" __attribute__((visibility("default"))) const PtlRanks *ptlRanksOpen()
   int provided = 0;
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
     return nullptr;
-  static PtlRanks ranks = {kPtlRanksVersion, 0,           1,         sendTo, postTo,
-                           settle,           receiveFrom, finishAll, leave,  abortAll};
+  static PtlRanks ranks = {kPtlRanksVersion, 0,           1,         1,     sendTo,  postTo,
+                           settle,           receiveFrom, finishAll, leave, abortAll};
   MPI_Comm_rank(MPI_COMM_WORLD, &ranks.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks.count);
   shareMemory(ranks.rank, ranks.count);
+  MPI_Allreduce(&ranksPerCore, &ranks.ranksPerCore, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return &ranks;
 }

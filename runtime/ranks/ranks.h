@@ -17,6 +17,8 @@ typedef void (*PtlMoveBytes)(void *message, void *bytes, size_t size);
 typedef struct PtlRanks {
   uint32_t version; ///< kPtlRanksVersion
   int32_t rank, count;
+  /// How many ranks take turns on one core, at least 1, where most do; the same on all ranks.
+  double ranksPerCore;
   /// Sends a copy of the bytes and does not wait for the receiver.
   void (*send)(int32_t peer, const void *bytes, size_t size);
   /// Sends bytes without a copy: `give` writes them where there is room for them, now and later. `message` and the
@@ -25,9 +27,10 @@ typedef struct PtlRanks {
   /// Waits until everything that was posted to `peer` has been sent, and what was sent before goes on without calls of
   /// these functions. Returns 1 when the time is over, else 0.
   int (*settle)(int32_t peer, double seconds);
-  /// Receives the next message of `peer`, which `take` reads piece by piece. Without `take`, `message` is where the
-  /// bytes belong. Returns 1 when the time is over, else 0.
-  int (*receive)(int32_t peer, size_t size, PtlMoveBytes take, void *message, double seconds);
+  /// Receives the next message of `peer`. `place` is where its bytes belong, if they belong in one run; `take`, if there
+  /// is one, reads them piece by piece, at their place if they have one. Returns 1 when the time is over, else 0.
+  int (*receive)(int32_t peer, size_t size, void *place, PtlMoveBytes take, void *message,
+                 double seconds);
   /// Waits until every message has been received and every rank has called this. Returns 1 when the time is
   /// over, else 0.
   int (*finish)(double seconds);
@@ -37,7 +40,7 @@ typedef struct PtlRanks {
   void (*abort)(int code);
 } PtlRanks;
 
-enum { kPtlRanksVersion = 5 };
+enum { kPtlRanksVersion = 6 };
 
 /// The function that a plug-in exports. It returns null if this process is not one of several ranks.
 typedef const PtlRanks *(*PtlRanksOpen)(void);
