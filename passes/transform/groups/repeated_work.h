@@ -1,0 +1,14 @@
+// Work that the tiles of a group would do several times: what comes before a reduction along a long
+// axis is computed in each pass over that axis, because the tiles of a row do not stay in memory.
+#pragma once
+
+#include "passes/transform/groups/op_group.h"
+
+namespace ptl::ir {
+
+/// Whether a member of the group is computed in several passes over an axis that is folded, and with
+/// so many instructions, its operands included, that storing it once and loading it in each pass
+/// takes less time.
+bool isWorthStoring(const OpGroup &group, mlir::Operation *member);
+
+} // namespace ptl::ir
