@@ -95,10 +95,35 @@ int64_t instructionsFor(Operation *op, llvm::DenseSet<Operation *> &seen) {
   return sum;
 }
 
+/// Whether a value is computed element by element from what is stored, in its block.
+bool isOfStored(Operation *op, llvm::DenseSet<Operation *> &seen) {
+  return !seen.insert(op).second || llvm::all_of(op->getOperands(), [&](Value operand) {
+    Operation *made = operand.getDefiningOp();
+    if (!made || !isa<ArrayType>(operand.getType()) || !(isTiled(made) || isView(made)))
+      return true;
+    return !isCostly(made) && isOfStored(made, seen);
+  });
+}
+
+/// Whether each element is computed for many elements of the group, which has an axis more.
+bool isForMany(const OpGroup &group, Operation *member) {
+  constexpr int64_t kFew = 4;
+  AxisMap map = group.mapOf(member);
+  llvm::DenseSet<Operation *> seen;
+  return llvm::any_of(map, [](int64_t id) { return id != kWhole; }) &&
+         llvm::any_of(group.parallel(),
+                      [&](int64_t id) {
+                        const Extent &extent = group.axis(id).extent;
+                        return !llvm::is_contained(map, id) &&
+                               !(extent.isConstant() && extent.length < kFew);
+                      }) &&
+         isOfStored(member, seen);
+}
+
 } // namespace
 
 bool isWorthStoring(const OpGroup &group, Operation *member) {
-  if (!isElementwise(member) || group.hasProduct())
+  if (!isElementwise(member) || group.hasProduct() || member == group.root())
     return false;
   bool isLong = llvm::any_of(group.mapOf(member), [&](int64_t id) {
     if (id == kWhole || !group.axis(id).isReduced)
@@ -107,7 +132,8 @@ bool isWorthStoring(const OpGroup &group, Operation *member) {
     return bound == Extent::kUnknown || bound > kFits;
   });
   llvm::DenseSet<Operation *> seen;
-  return isLong && instructionsFor(member, seen) >= kStoring && Passes(group).computing(member) > 1;
+  return instructionsFor(member, seen) >= kStoring &&
+         ((isLong && Passes(group).computing(member) > 1) || isForMany(group, member));
 }
 
 } // namespace ptl::ir

@@ -184,11 +184,11 @@ static Groups groupsOf(const Term &a, const Term &b, llvm::StringRef result) {
 /// Whether a maximum along the last axis is taken of a value, or of what is computed from it element by element.
 static bool hasMaximumOfRows(Value value, int steps = 8) {
   return steps > 0 && llvm::any_of(value.getUsers(), [&](Operation *user) {
-    if (auto maximum = dyn_cast<ReduceMaxOp>(user))
-      return reducedAxesOf(maximum) ==
-             llvm::SmallVector<int64_t>{rankOf(maximum->getOperand(0).getType()) - 1};
-    return isElementwise(user) && hasMaximumOfRows(user->getResult(0), steps - 1);
-  });
+           if (auto maximum = dyn_cast<ReduceMaxOp>(user))
+             return reducedAxesOf(maximum) ==
+                    llvm::SmallVector<int64_t>{rankOf(maximum->getOperand(0).getType()) - 1};
+           return isElementwise(user) && hasMaximumOfRows(user->getResult(0), steps - 1);
+         });
 }
 
 /// Whether a value is computed element by element from exponentials.
@@ -238,7 +238,8 @@ static Term contract(const Tiles &t, const Term &a, const Term &b, const Groups 
   right = asMatrices(t, right, batch, g.summed.size(), g.columns.size());
   if (apart != 0) {
     auto first = static_cast<int64_t>(batch);
-    right = t.newAxis(right, llvm::to_vector(llvm::seq(first, first + static_cast<int64_t>(apart))));
+    right =
+        t.newAxis(right, llvm::to_vector(llvm::seq(first, first + static_cast<int64_t>(apart))));
   }
   Value product = matmul(t, left, right, acc, t.r.getStringAttr("full"));
   std::string letters = g.batch + g.rows + g.columns;
