@@ -15,6 +15,8 @@ static constexpr int64_t kLongestPeriod = 24;
 static constexpr int64_t kGlanced = 16;
 /// Windows that a loop with rounds of different lengths is measured by.
 static constexpr int64_t kSegments = 4;
+/// The same for a loop during which the cache ages.
+static constexpr int64_t kAging = 8;
 /// Rounds of a loop, about, that are looked at for where its rounds begin to go other ways.
 static constexpr int64_t kProbes = 16;
 /// Rounds of a loop with others in it that run before a window is measured.
@@ -199,9 +201,15 @@ double LoopSampler::times() const {
   return times;
 }
 
+bool LoopSampler::agesAlong(const State &state) const {
+  return measuresAllAlong_ && active_.size() == 1 && !state.shared;
+}
+
 SampleAction LoopSampler::act(State &state, const LoopVisit &at) {
   if (state.isDone)
     return round(state);
+  if (agesAlong(state))
+    return spread(state, at.left);
   QueueLoop *shared = state.shared;
   // A loop that varied may go on alike for long enough to skip.
   if (state.varies && !state.segments && goesOnAlike(state, at))
@@ -381,9 +389,13 @@ SampleAction LoopSampler::propose(State &state, const LoopVisit &at, const Pace 
 /// The first window has shown that rounds differ and stands for itself alone; the others stand for
 /// those around them.
 SampleAction LoopSampler::spread(State &state, int64_t left) {
-  int64_t warm = inPeriods(kWarming), window = inPeriods(1), now = state.run->round;
-  // Until the present window ends, rounds run as they are.
-  if (state.end >= 0 && now != state.end)
+  bool ages = agesAlong(state), hasInner = shapes_.of(state.run->step).hasInner;
+  int64_t shown = hasInner ? kShownOuter : kShownInner;
+  int64_t warm = inPeriods(ages && !hasInner ? shapes_.settling() : kWarming);
+  int64_t window = inPeriods(ages ? shown : 1), segments = ages ? kAging : kSegments;
+  int64_t now = state.run->round;
+  // Until the present window ends, rounds run as they are; the first one is full of work.
+  if (state.end >= 0 ? now != state.end : ages && now < warm + window)
     return round(state);
   SampleAction action{SampleAction::Kind::Stand};
   action.window = window;
@@ -393,7 +405,7 @@ SampleAction LoopSampler::spread(State &state, int64_t left) {
       return round(state);
     }
     // Windows are spread evenly over the loop, with some rounds before each to warm up.
-    state.factor = (left / kSegments - warm) / window - 1;
+    state.factor = (left / segments - warm) / window - 1;
     if (state.factor < 1) {
       state.isDone = true;
       if (state.shared)
@@ -402,7 +414,7 @@ SampleAction LoopSampler::spread(State &state, int64_t left) {
     }
     // The first window stands at half a gap, so that each represents the rounds around it.
     state.gap = state.factor / 2 * window;
-    state.segments = kSegments;
+    state.segments = segments;
     action.skip = state.gap;
     if (state.shared)
       state.shared->differs = true;
