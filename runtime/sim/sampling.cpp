@@ -136,7 +136,8 @@ void LoopSampler::enter(State &state, const LoopVisit &at) {
   // At the visits 1, 2, 4, 8 and so on.
   state.isMeasured = std::has_single_bit(++times_[step]);
   if (trips > 0 && state.run->pipes && shapes_.period())
-    passing_[state.number] = {state.run, state.shared, true, state.isMeasured, state.run->pipes};
+    passing_[state.number] = {state.run, state.shared,     agesAlong(state) ? trips : 0,
+                              true,      state.isMeasured, state.run->pipes};
 }
 
 SampleAction LoopSampler::leave(State &state) {
@@ -429,6 +430,14 @@ SampleAction LoopSampler::spread(State &state, int64_t left) {
 /// A loop of few rounds is over before the scalar unit knows its pace: the next time it does.
 void LoopSampler::passEnd(const Passing &passing) {
   size_t step = passing.run->step;
+  // Of rounds that differ the mean is taken, in which those that were left out count as well.
+  if (passing.unlike > 0) {
+    double longest = 0;
+    for (const std::vector<LoopRun::Passage> &pipe : passing.run->passed)
+      longest = std::max(longest, pipe.empty() ? 0 : pipe.back().time - pipe.front().time);
+    rounds_[step] = longest / static_cast<double>(passing.unlike);
+    return;
+  }
   if (!passing.isWhole || !passing.isMeasured || !shapes_.period())
     return;
   if (std::optional<Pace> pace = look(*passing.run, passing.shared, toleranceAfter(2000)))

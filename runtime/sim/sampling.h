@@ -170,6 +170,7 @@ private:
   struct Passing {
     std::shared_ptr<LoopRun> run;
     const QueueLoop *shared = nullptr;
+    int64_t unlike = 0;  ///< its iterations, if they are measured all along
     bool isWhole = true; ///< nothing was skipped
     bool isMeasured = false;
     uint32_t open = 0; ///< bits of pipes that have not reached the end
