@@ -69,6 +69,26 @@ Value wordsOf(KernelContext &c, Value buffer, Type element) {
                                      cols);
 }
 
+/// Whether rows of bytes may be written as words of two, with what lies between them in the buffer.
+static bool isOfWholeWords(const Tile &tile) {
+  auto type = cast<pto::TileBufType>(tile.buffer.getType());
+  pto::Layout layout = type.getLayout();
+  return layout.box == pto::Layout::RowMajor && layout.inner == pto::Layout::None &&
+         type.getCols() % 2 == 0 && !tile.buffer.getDefiningOp<pto::SubsetOp>();
+}
+
+/// The byte of a scalar twice, as a word.
+static Value twice(KernelContext &c, Value scalar, Type element, Location loc) {
+  Type byte = c.b.getI8Type(), word = c.b.getI16Type();
+  if (isa<FloatType>(element))
+    scalar = c.b.createOrFold<arith::BitcastOp>(loc, byte, scalar);
+  else if (scalar.getType() != byte)
+    scalar = c.b.create<UnrealizedConversionCastOp>(loc, byte, scalar).getResult(0);
+  Value low = c.b.createOrFold<arith::ExtUIOp>(loc, word, scalar);
+  Value both = c.b.createOrFold<arith::ConstantOp>(loc, c.b.getI16IntegerAttr(0x101));
+  return c.b.createOrFold<arith::MulIOp>(loc, low, both);
+}
+
 void fillWith(KernelContext &c, const Tile &tile, Value scalar, Location loc) {
   if (tile.form == Form::Mask) { // all bits of a word are one condition
     Value bits = c.b.createOrFold<arith::ExtSIOp>(loc, c.b.getI16Type(), scalar);
@@ -91,6 +111,11 @@ void fillWith(KernelContext &c, const Tile &tile, Value scalar, Location loc) {
                      : c.b.create<UnrealizedConversionCastOp>(loc, word, scalar).getResult(0);
     Value view = sameWidth(c, tile, word);
     emit(c, loc, InstructionId::TExpands, {bits}, {view});
+    return;
+  }
+  if (bytes == 1 && isOfWholeWords(tile) && takes(c, InstructionId::TExpands, {c.b.getI16Type()})) {
+    Value both = twice(c, scalar, tile.element, loc);
+    emit(c, loc, InstructionId::TExpands, {both}, {wordsOf(c, tile.buffer, c.b.getI16Type())});
     return;
   }
   // The scalar unit is slow, but writes every type.

@@ -229,6 +229,14 @@ static void storeTile(KernelContext &c, const StoreTarget &target, const ShapedT
   if (!sideBySide && !apart)
     return singly();
   Value length = lengths.back();
+  // Rows that have one distance in memory are one box with that stride.
+  bool oneRun = sideBySide && rank == 2 && !target.indexed && !extents.front().isOne();
+  if (oneRun) {
+    Value view = matrixView(c, box.pointer, target.position({constant(c, 0), constant(c, 0)}),
+                            lengths.front(), length, box.axes.front().stride, target.element);
+    emit(c, c.loc, InstructionId::TStore, {from.tile.buffer}, {view}, target.attributes);
+    return;
+  }
   IndexVector outer(lengths.begin(), lengths.end());
   outer.pop_back();
   forEach(c, outer, [&](Indices at) {

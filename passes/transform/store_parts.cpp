@@ -135,7 +135,7 @@ void PartStores::finish() {
 static constexpr unsigned kMostParts = 16;
 
 /// What a schedule speaks of stays one value.
-static bool isScheduled(Operation *op) {
+static bool isInSchedule(Operation *op) {
   return attrs::tile.of(op) || attrs::split.isOn(op) || attrs::fuse.of(op) || attrs::item.of(op);
 }
 
@@ -164,7 +164,7 @@ static ConcatOp withPartsOfParts(ConcatOp op) {
   llvm::SmallVector<Operation *> joined;
   for (Value part : op.getXs()) {
     auto inner = part.getDefiningOp<ConcatOp>();
-    if (!inner || inner.getAxis() != op.getAxis() || !part.hasOneUse() || isScheduled(inner)) {
+    if (!inner || inner.getAxis() != op.getAxis() || !part.hasOneUse() || isInSchedule(inner)) {
       parts.push_back(part);
       continue;
     }
@@ -274,7 +274,7 @@ bool EarlyStorage::take() {
 
 /// Gives what is put together for products storage of its own, which it would get anyway, so that its parts are computed there.
 static void storeForProducts(ConcatOp op) {
-  if (!isForProducts(op.getResult()) || !isComputed(op) || isScheduled(op) ||
+  if (!isForProducts(op.getResult()) || !isComputed(op) || isInSchedule(op) ||
       EarlyStorage(op).take())
     return;
   OpBuilder builder(op);
@@ -302,7 +302,7 @@ static void storeForProducts(ConcatOp op) {
 template <class... Ops> static llvm::SmallVector<Operation *> wholesIn(func::FuncOp function) {
   llvm::SmallVector<Operation *> wholes;
   function.walk([&](Operation *op) {
-    if (isa<Ops...>(op) && op->getNumOperands() <= kMostParts && !isScheduled(op) &&
+    if (isa<Ops...>(op) && op->getNumOperands() <= kMostParts && !isInSchedule(op) &&
         !op->getParentOfType<ParallelOp>())
       wholes.push_back(op);
   });

@@ -69,7 +69,7 @@ private:
 };
 } // namespace
 
-static bool isScheduled(Operation *op) {
+static bool isSumInSchedule(Operation *op) {
   return attrs::tile.of(op) || attrs::cores.of(op) || attrs::split.isOn(op) || attrs::fuse.of(op);
 }
 
@@ -84,7 +84,7 @@ bool SumTiles::match() {
   Value left = sum_.product->getOperand(0), right = sum_.product->getOperand(1);
   Value whole = sum_.add->getResult(0);
   if (rankOf(whole.getType()) < 2 || !isMatrixOf(left, whole) || !isMatrixOf(right, whole) ||
-      isScheduled(sum_.product) || isScheduled(sum_.add) || !sum_.hasNumberedRounds())
+      isSumInSchedule(sum_.product) || isSumInSchedule(sum_.add) || !sum_.hasNumberedRounds())
     return false;
   // An iteration must compute nothing for its operands, since each tile repeats the loop.
   llvm::SmallVector<Value> arrays;

@@ -38,6 +38,7 @@ struct Options {
   bool countEvents = false;     ///< events are counters, for runs in which waits are skipped
   bool sample = false;          ///< iterations of loops represent others like them (sampling.h)
   bool keepInnerQueues = false; ///< see `LoopSampler::keepInnerQueues`
+  bool agesCache = false;       ///< see `LoopSampler::measureAllAlong`
   /// Runs one iteration of each loop, two of outermost loops, and some more where iterations
   /// differ. That gives addresses and the amount of work of each core group, but no results.
   bool glance = false;

@@ -15,6 +15,8 @@ static constexpr int64_t kLongestPeriod = 24;
 static constexpr int64_t kGlanced = 16;
 /// Windows that a loop with rounds of different lengths is measured by.
 static constexpr int64_t kSegments = 4;
+/// The same for a loop during which the cache ages.
+static constexpr int64_t kAging = 8;
 /// Rounds of a loop, about, that are looked at for where its rounds begin to go other ways.
 static constexpr int64_t kProbes = 16;
 /// Rounds of a loop with others in it that run before a window is measured.
@@ -134,7 +136,8 @@ void LoopSampler::enter(State &state, const LoopVisit &at) {
   // At the visits 1, 2, 4, 8 and so on.
   state.isMeasured = std::has_single_bit(++times_[step]);
   if (trips > 0 && state.run->pipes && shapes_.period())
-    passing_[state.number] = {state.run, state.shared, true, state.isMeasured, state.run->pipes};
+    passing_[state.number] = {state.run, state.shared,     agesAlong(state) ? trips : 0,
+                              true,      state.isMeasured, state.run->pipes};
 }
 
 SampleAction LoopSampler::leave(State &state) {
@@ -199,9 +202,15 @@ double LoopSampler::times() const {
   return times;
 }
 
+bool LoopSampler::agesAlong(const State &state) const {
+  return measuresAllAlong_ && active_.size() == 1 && !state.shared;
+}
+
 SampleAction LoopSampler::act(State &state, const LoopVisit &at) {
   if (state.isDone)
     return round(state);
+  if (agesAlong(state))
+    return spread(state, at.left);
   QueueLoop *shared = state.shared;
   // A loop that varied may go on alike for long enough to skip.
   if (state.varies && !state.segments && goesOnAlike(state, at))
@@ -381,9 +390,13 @@ SampleAction LoopSampler::propose(State &state, const LoopVisit &at, const Pace 
 /// The first window has shown that rounds differ and stands for itself alone; the others stand for
 /// those around them.
 SampleAction LoopSampler::spread(State &state, int64_t left) {
-  int64_t warm = inPeriods(kWarming), window = inPeriods(1), now = state.run->round;
-  // Until the present window ends, rounds run as they are.
-  if (state.end >= 0 && now != state.end)
+  bool ages = agesAlong(state), hasInner = shapes_.of(state.run->step).hasInner;
+  int64_t shown = hasInner ? kShownOuter : kShownInner;
+  int64_t warm = inPeriods(ages && !hasInner ? shapes_.settling() : kWarming);
+  int64_t window = inPeriods(ages ? shown : 1), segments = ages ? kAging : kSegments;
+  int64_t now = state.run->round;
+  // Until the present window ends, rounds run as they are; the first one is full of work.
+  if (state.end >= 0 ? now != state.end : ages && now < warm + window)
     return round(state);
   SampleAction action{SampleAction::Kind::Stand};
   action.window = window;
@@ -393,7 +406,7 @@ SampleAction LoopSampler::spread(State &state, int64_t left) {
       return round(state);
     }
     // Windows are spread evenly over the loop, with some rounds before each to warm up.
-    state.factor = (left / kSegments - warm) / window - 1;
+    state.factor = (left / segments - warm) / window - 1;
     if (state.factor < 1) {
       state.isDone = true;
       if (state.shared)
@@ -402,7 +415,7 @@ SampleAction LoopSampler::spread(State &state, int64_t left) {
     }
     // The first window stands at half a gap, so that each represents the rounds around it.
     state.gap = state.factor / 2 * window;
-    state.segments = kSegments;
+    state.segments = segments;
     action.skip = state.gap;
     if (state.shared)
       state.shared->differs = true;
@@ -417,6 +430,14 @@ SampleAction LoopSampler::spread(State &state, int64_t left) {
 /// A loop of few rounds is over before the scalar unit knows its pace: the next time it does.
 void LoopSampler::passEnd(const Passing &passing) {
   size_t step = passing.run->step;
+  // Of rounds that differ the mean is taken, in which those that were left out count as well.
+  if (passing.unlike > 0) {
+    double longest = 0;
+    for (const std::vector<LoopRun::Passage> &pipe : passing.run->passed)
+      longest = std::max(longest, pipe.empty() ? 0 : pipe.back().time - pipe.front().time);
+    rounds_[step] = longest / static_cast<double>(passing.unlike);
+    return;
+  }
   if (!passing.isWhole || !passing.isMeasured || !shapes_.period())
     return;
   if (std::optional<Pace> pace = look(*passing.run, passing.shared, toleranceAfter(2000)))

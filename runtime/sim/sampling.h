@@ -123,6 +123,10 @@ public:
   /// another one. Cores in different loops could not agree on the iterations.
   void keepInnerQueues() { keepsInnerQueues_ = true; }
 
+  /// Spreads windows over outermost loops without queues, although their iterations are alike:
+  /// later ones take longer if what they load has left the cache by then.
+  void measureAllAlong() { measuresAllAlong_ = true; }
+
   SampleAction visit(const LoopVisit &at);
   /// Records that a pipe has reached the beginning of an iteration, or the end of the loop.
   void pass(const SampleAction &mark, Pipe pipe, LoopRun::Passage passage);
@@ -166,6 +170,7 @@ private:
   struct Passing {
     std::shared_ptr<LoopRun> run;
     const QueueLoop *shared = nullptr;
+    int64_t unlike = 0;  ///< its iterations, if they are measured all along
     bool isWhole = true; ///< nothing was skipped
     bool isMeasured = false;
     uint32_t open = 0; ///< bits of pipes that have not reached the end
@@ -177,6 +182,7 @@ private:
   bool goesOnAlike(State &state, const LoopVisit &at) const;
   SampleAction follow(State &state);
   SampleAction propose(State &state, const LoopVisit &at, const Pace &pace);
+  bool agesAlong(const State &state) const;
   SampleAction spread(State &state, int64_t left);
   std::optional<Pace> paceOf(State &state, uint64_t effort);
   std::optional<Pace> look(const LoopRun &run, const QueueLoop *shared, double tolerance) const;
@@ -187,7 +193,7 @@ private:
     return (rounds + shapes_.period() - 1) / shapes_.period() * shapes_.period();
   }
 
-  bool keepsInnerQueues_ = false;
+  bool keepsInnerQueues_ = false, measuresAllAlong_ = false;
   const LoopShapes &shapes_;
   LoopsOfGroup &group_;
   bool isCube_;

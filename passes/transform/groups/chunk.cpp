@@ -72,6 +72,8 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     TileSizes sizes{productM, productN, tileBytes};
     if (found) {
       turnShortRows(getOperation());
+      // Attention that is written with letters is found as products.
+      expandProducts(getOperation());
       // Copies compute nothing, so they have room for twice as much.
       stackSums(getOperation(), *found, 2 * sizes.halved(halvingsOf(0)).bytes);
       makeAttentions(getOperation(), *found, halvingsOf(0));

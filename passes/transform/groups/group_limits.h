@@ -47,6 +47,8 @@ struct GroupLimits {
   bool tilesAreMatrices;
   /// A group whose tiles depend on each other is left alone, for code that runs outside grids.
   bool needsIndependentTiles;
+  /// What several passes over a long axis would compute again is stored, if that takes less time.
+  bool storesRepeatedWork;
   /// Groups with equal tiles that compute from the same values share a grid, so that these values
   /// are not stored.
   bool sharesGrids;

@@ -1,5 +1,7 @@
 #include "passes/transform/groups/op_group.h"
 
+#include "passes/transform/groups/repeated_work.h"
+
 using namespace mlir;
 
 namespace ptl::ir {
@@ -326,7 +328,8 @@ bool OpGroup::tryJoin(Operation *op) {
   if (isAdded && isReduction(op))
     foldOwnAxes(op);
   // An unsound group is undone completely: member, uses and axes.
-  if (!isAdded || !isSound() || parallel().empty() == hadParallel) {
+  if (!isAdded || !isSound() || parallel().empty() == hadParallel ||
+      (limits_->storesRepeatedWork && isWorthStoring(*this, op))) {
     if (isAdded) {
       takeBack();
     } else {

@@ -148,6 +148,41 @@ TEST_F(Groups, OnlyOnCpusSomethingIsFoldedBesideAProduct) {
   expectRefused(onChip, "s");
 }
 
+/// Chips go along rows of any length in passes, and would do the work before a maximum in each of them.
+TEST_F(Groups, ChipsStoreMuchWorkThatPassesWouldRepeat) {
+  const char *const softmax = R"(
+    %t = ptl.tanh %x {n = "t"} : (!ptl.array<f32[R, C]>) -> !ptl.array<f32[R, C]>
+    %m = ptl.reduce_max %t {axes = array<i64: 1>, n = "m"} : (!ptl.array<f32[R, C]>) -> !ptl.array<f32[R, 1]>
+    %d = ptl.sub %t, %m {n = "d"} : (!ptl.array<f32[R, C]>, !ptl.array<f32[R, 1]>) -> !ptl.array<f32[R, C]>
+    %r = ptl.div %x, %z {n = "r"} : (!ptl.array<f32[R, C]>, !ptl.array<f32[R, C]>) -> !ptl.array<f32[R, C]>
+    %n = ptl.reduce_max %r {axes = array<i64: 1>, n = "n"} : (!ptl.array<f32[R, C]>) -> !ptl.array<f32[R, 1]>
+    %e = ptl.sub %r, %n {n = "e"} : (!ptl.array<f32[R, C]>, !ptl.array<f32[R, 1]>) -> !ptl.array<f32[R, C]>
+    %s = ptl.reduce_sum %t {axes = array<i64: 1>, n = "s"} : (!ptl.array<f32[R, C]>) -> !ptl.array<f32[R, 1]>
+  )";
+  parse("%x: !ptl.array<f32[R, C]>, %z: !ptl.array<f32[R, C]>", softmax);
+  OpGroup onCpu(at("d"), kCpuLimits), onChip(at("d"), kChipLimits);
+  EXPECT_TRUE(onCpu.tryJoin(at("m")) && onCpu.tryJoin(at("t")));
+  EXPECT_TRUE(onChip.tryJoin(at("m")));
+  expectRefused(onChip, "t");
+  // A quotient is computed again, and one pass repeats nothing.
+  OpGroup light(at("e"), kChipLimits), once(at("s"), kChipLimits);
+  EXPECT_TRUE(light.tryJoin(at("n")) && light.tryJoin(at("r")));
+  EXPECT_TRUE(once.tryJoin(at("t")));
+}
+
+TEST_F(Groups, ChipsStoreMuchWorkThatManyTilesNeed) {
+  parse("%x: !ptl.array<f32[R, C]>, %a: !ptl.array<f32[1, C]>, %b: !ptl.array<f32[1, 1]>", R"(
+    %t = ptl.tanh %a {n = "t"} : (!ptl.array<f32[1, C]>) -> !ptl.array<f32[1, C]>
+    %u = ptl.tanh %b {n = "u"} : (!ptl.array<f32[1, 1]>) -> !ptl.array<f32[1, 1]>
+    %p = ptl.mul %x, %t {n = "p"} : (!ptl.array<f32[R, C]>, !ptl.array<f32[1, C]>) -> !ptl.array<f32[R, C]>
+    %q = ptl.mul %p, %u {n = "q"} : (!ptl.array<f32[R, C]>, !ptl.array<f32[1, 1]>) -> !ptl.array<f32[R, C]>
+  )");
+  OpGroup onCpu(at("q"), kCpuLimits), onChip(at("q"), kChipLimits);
+  EXPECT_TRUE(onCpu.tryJoin(at("u")) && onCpu.tryJoin(at("p")) && onCpu.tryJoin(at("t")));
+  EXPECT_TRUE(onChip.tryJoin(at("u")) && onChip.tryJoin(at("p")));
+  expectRefused(onChip, "t");
+}
+
 /// Outside of grids only a CPU runs code.
 TEST_F(Groups, ChipsHaveGridsWithoutIndependentTiles) {
   parse("%x: !ptl.array<f32[N]>", R"(

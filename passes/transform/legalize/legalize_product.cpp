@@ -1,6 +1,9 @@
 // Products: `einsum` and products with vectors as products of matrices.
 #include "passes/transform/legalize/legalize.h"
 
+#include "passes/analysis/op_info.h"
+#include "passes/analysis/op_kinds.h"
+
 #include <string>
 
 using namespace mlir;
@@ -178,8 +181,43 @@ static Groups groupsOf(const Term &a, const Term &b, llvm::StringRef result) {
   return groups;
 }
 
-/// A product of matrices `[batch.., rows, summed] @ [batch.., summed, columns]`.
-static Term contract(const Tiles &t, const Term &a, const Term &b, const Groups &g, Type acc) {
+/// Whether a maximum along the last axis is taken of a value, or of what is computed from it element by element.
+static bool hasMaximumOfRows(Value value, int steps = 8) {
+  return steps > 0 && llvm::any_of(value.getUsers(), [&](Operation *user) {
+           if (auto maximum = dyn_cast<ReduceMaxOp>(user))
+             return reducedAxesOf(maximum) ==
+                    llvm::SmallVector<int64_t>{rankOf(maximum->getOperand(0).getType()) - 1};
+           return isElementwise(user) && hasMaximumOfRows(user->getResult(0), steps - 1);
+         });
+}
+
+/// Whether a value is computed element by element from exponentials.
+static bool isOfExponentials(Value value, int steps = 4) {
+  Operation *op = value.getDefiningOp();
+  return op && steps > 0 &&
+         (isa<ExpOp, Exp2Op>(op) ||
+          (isElementwise(op) && llvm::any_of(op->getOperands(), [&](Value operand) {
+             return isOfExponentials(operand, steps - 1);
+           })));
+}
+
+/// Whether rows that several axes count stay on these axes, and the right operand is one for all but the last of them: the
+/// scores of attention and the product behind it, where masks and numbers of rows have the last axis alone. Few rows
+/// fill tiles better as one axis.
+static bool keepsRowAxes(Operation *einsum, const Term &a, const Groups &g) {
+  if (g.batch.empty() || g.rows.size() < 2 || g.columns.size() != 1 ||
+      einsum->getParentOfType<ParallelOp>())
+    return false;
+  constexpr int64_t kFewRows = 16;
+  const Extent &rows = extentsOf(a.value.getType())[a.letters.find(g.rows.back())];
+  return !(rows.isConstant() && rows.length < kFewRows) &&
+         (hasMaximumOfRows(einsum->getResult(0)) || isOfExponentials(a.value));
+}
+
+/// A product of matrices `[batch.., rows, summed] @ [batch.., summed, columns]`; the first `apart` letters of the rows stay
+/// axes of their own.
+static Term contract(const Tiles &t, const Term &a, const Term &b, const Groups &g, size_t apart,
+                     Type acc) {
   // The order makes the contracted axes neighbours in both operands, so they can be merged into
   // one.
   Value left = reordered(t, a, g.batch + g.rows + g.summed);
@@ -196,12 +234,17 @@ static Term contract(const Tiles &t, const Term &a, const Term &b, const Groups 
   for (char letter : g.columns)
     note(b, letter);
   size_t batch = g.batch.size();
-  left = asMatrices(t, left, batch, g.rows.size(), g.summed.size());
+  left = asMatrices(t, left, batch + apart, g.rows.size() - apart, g.summed.size());
   right = asMatrices(t, right, batch, g.summed.size(), g.columns.size());
+  if (apart != 0) {
+    auto first = static_cast<int64_t>(batch);
+    right =
+        t.newAxis(right, llvm::to_vector(llvm::seq(first, first + static_cast<int64_t>(apart))));
+  }
   Value product = matmul(t, left, right, acc, t.r.getStringAttr("full"));
   std::string letters = g.batch + g.rows + g.columns;
   // Merged groups are split again; groups of one letter need no reshape.
-  if (g.rows.size() > 1 || g.columns.size() > 1)
+  if (g.rows.size() - apart > 1 || g.columns.size() > 1)
     return {t.reshape(product, extents, lengths), letters};
   llvm::SmallVector<int64_t> dropped;
   if (g.rows.empty())
@@ -228,7 +271,8 @@ static Term outerProduct(const Tiles &t, const Term &a, const Term &b, llvm::Str
 }
 
 /// The product of two operands with the letters `kept`.
-static Term productOf(const Tiles &t, Term a, Term b, llvm::StringRef kept, Type acc) {
+static Term productOf(const Tiles &t, Operation *einsum, Term a, Term b, llvm::StringRef kept,
+                      Type acc) {
   Term left = withoutLonely(t, a, b.letters + kept.str(), acc);
   Term right = withoutLonely(t, b, a.letters + kept.str(), acc);
   // A factor without axes left is a scalar.
@@ -247,8 +291,10 @@ static Term productOf(const Tiles &t, Term a, Term b, llvm::StringRef kept, Type
     std::swap(left, right);
     std::swap(groups.columns, groups.rows);
   }
-  return groups.summed.empty() ? outerProduct(t, left, right, kept, acc)
-                               : contract(t, left, right, groups, acc);
+  if (groups.summed.empty())
+    return outerProduct(t, left, right, kept, acc);
+  size_t apart = keepsRowAxes(einsum, left, groups) ? groups.rows.size() - 1 : 0;
+  return contract(t, left, right, groups, apart, acc);
 }
 
 /// The letters of two operands that the result or a later operand has, in order.
@@ -290,7 +336,7 @@ static Value rewriteEinsum(const Tiles &t, Operation *op) {
   for (size_t next = 1; next < terms.size(); ++next) {
     llvm::ArrayRef<Term> later = llvm::ArrayRef(terms).drop_front(next + 1);
     std::string kept = keptLetters(product, terms[next], later, result);
-    product = productOf(t, product, terms[next], kept, acc);
+    product = productOf(t, op, product, terms[next], kept, acc);
   }
   return result.empty() ? product.value : reordered(t, product, result);
 }

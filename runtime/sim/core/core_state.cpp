@@ -41,6 +41,8 @@ static void makeSampler(CoreState &core) {
                                                                      : SampleMode::Look);
   if (options.keepInnerQueues)
     sampler.keepInnerQueues();
+  if (options.agesCache)
+    sampler.measureAllAlong();
 }
 
 CoreState::CoreState(Group &group, const Function &function, int32_t index, int32_t subBlock)

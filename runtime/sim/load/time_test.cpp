@@ -500,9 +500,9 @@ TEST(SimShared, SecondLevelForgetsWhatWasNotTouchedForLong) {
 TEST(SimShared, SecondLevelHasWhatOthersTouchedAndNoMore) {
   SecondLevel level(64 * 512, 512);
   uint32_t a = level.add(32 * 512, false);
-  level.setTouched(a, {8 * 512, 12 * 512});
-  level.setTouched(a, {2 * 512, 4 * 512});
-  level.setTouched(a, {4 * 512, 6 * 512}); // one range with the one before
+  level.setTouched(a, {8 * 512, 12 * 512}, 0);
+  level.setTouched(a, {2 * 512, 4 * 512}, 0);
+  level.setTouched(a, {4 * 512, 6 * 512}, 0);
   View view;
   view.elem = ElemKind::F32;
   view.rank = 1;
@@ -516,6 +516,34 @@ TEST(SimShared, SecondLevelHasWhatOthersTouchedAndNoMore) {
   view.offset = 20 * 512;
   EXPECT_EQ(level.touch(a, view, &touched), 512);
   EXPECT_EQ(touched.end, 21 * 512);
+}
+
+TEST(SimShared, WhatOthersTouchedLeavesTheSecondLevelInTime) {
+  SecondLevel level(8 * 512, 512);
+  uint32_t a = level.add(16 * 512, false);
+  View view;
+  view.elem = ElemKind::F32;
+  view.rank = 1;
+  view.shape[0] = 4 * 128;
+  view.strides[0] = 1;
+  level.setTouched(a, {0, 6 * 512}, 0);
+  level.forget(4 * 512);
+  level.setTouched(a, {2 * 512, 4 * 512}, level.filled());
+  level.forget(4 * 512);
+  // What was touched last is still there, between what was touched before.
+  EXPECT_EQ(level.touch(a, view), 2 * 512);
+  view.offset = 4 * 512;
+  view.shape[0] = 2 * 128;
+  EXPECT_EQ(level.touch(a, view), 2 * 512);
+  // Of what is more than the cache holds the beginning has left it when the end is touched.
+  uint32_t b = level.add(16 * 512, false), since = level.filled();
+  level.forget(16 * 512);
+  level.setTouched(b, {0, 16 * 512}, since);
+  view.offset = 0;
+  view.shape[0] = 128;
+  EXPECT_EQ(level.touch(b, view), 512);
+  view.offset = 15 * 512;
+  EXPECT_EQ(level.touch(b, view), 0);
 }
 
 TEST(SimShared, LimitsThatOccurOnceLeaveNothingBehind) {

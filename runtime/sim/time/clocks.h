@@ -26,6 +26,7 @@ struct PipeClock {
   Cycles started = 0;
   uint32_t record = kNoRecord, last = kNoRecord;
   int64_t bytes = 0, missed = 0; ///< of the running operation
+  int64_t brought = 0;           ///< likewise, what it and those that it represents bring into L2
 
   /// The times at which the iterations of the running loops began; `first` is the number of entries
   /// of `done` at that moment.
@@ -36,7 +37,7 @@ struct PipeClock {
   struct Done {
     uint32_t site;
     SiteTotal total;
-    int64_t bytes, missed;
+    int64_t bytes, missed, brought;
   };
   std::vector<std::vector<Round>> loops;
   std::vector<Done> done;
@@ -96,6 +97,8 @@ struct LaunchClock {
   std::vector<SiteTotal> totals;
   std::vector<bool> used; ///< by lane, if launches may be repeated
   int64_t bytes = 0, missed = 0;
+  int64_t brought = 0;            ///< what all of its core groups bring into L2
+  uint32_t filled = 0;            ///< lines that had been brought into L2 when it began
   std::vector<ByteRange> touched; ///< for each of its arrays
   Repeats::Turn turn;
   std::vector<LaunchResult::Block> ran; ///< by block, if launches may be repeated

@@ -55,6 +55,11 @@ void chooseGroups(Engine &e, LaunchClock &launch) {
   launch.working = launch.sharing ? launch.sharing->numWorking() : 0;
   if (launch.sharing && !launch.sharing->isKnown())
     launch.sharing.reset();
+  // Arrays that fill a good part of the cache may push out of it what later iterations load.
+  int64_t bytes = 0;
+  for (const GlobalArray &array : request.pointers)
+    bytes += array.bytes;
+  launch.options.agesCache = launch.sharing && 2 * bytes > e.second.bytes();
   if (launch.sharing)
     e.timeline.launches[launch.number].standing =
         static_cast<int64_t>(launch.sharing->chosen().size());

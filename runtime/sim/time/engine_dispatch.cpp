@@ -94,6 +94,7 @@ static void takeWorkspaces(Engine &e, LaunchClock &launch) {
 /// Called when a task gets cores for the first time.
 static void takeCores(Engine &e, LaunchClock &launch) {
   launch.begun = true;
+  launch.filled = e.second.filled();
   takeTurn(e, launch);
   if (!launch.turn.like)
     chooseGroups(e, launch);

@@ -164,6 +164,11 @@ static void joinShared(Engine &e, CoreClock &clock, Pipe pipe, const OperationCo
   double part = 1; // of the blocks it stands for, the share that misses
   if (launch.sharing && missed > 0)
     part = launch.sharing->missing(clock.core->isCube(), head.step, head.ordinal);
+  // What core groups that are not simulated bring into the cache ages it, too.
+  double weight = launch.weightOf(clock.group->group->block());
+  state.brought = static_cast<int64_t>(static_cast<double>(missed) * part * weight);
+  launch.brought += state.brought;
+  e.second.forget(std::max<int64_t>(state.brought - missed, 0));
   missed = static_cast<int64_t>(static_cast<double>(missed) * part);
   if (cost.writes) // L2 takes the bytes; writing them back to memory is not modelled
     missed = 0;
@@ -176,7 +181,6 @@ static void joinShared(Engine &e, CoreClock &clock, Pipe pipe, const OperationCo
   if (missed > 0)
     // A miss adds the latency of the memory to the transfer's own time.
     state.ownEnd += part * memory.missLatency;
-  double weight = launch.weightOf(clock.group->group->block());
   if (memory.l2Rate > 0) {
     ++state.pending;
     e.l2.join(e.now, id, static_cast<double>(cost.bytes), cost.rate, weight);
@@ -215,7 +219,7 @@ static bool beginOperation(Engine &e, CoreClock &clock, Pipe pipe) {
   state.ownEnd = e.now + cost.busy + (follows ? 0 : cost.head);
   state.tail = record.tail = cost.tail;
   state.pending = 0;
-  state.bytes = state.missed = 0;
+  state.bytes = state.missed = state.brought = 0;
   state.works = true;
   clock.notBefore[at(pipe)] = never;
   state.record = e.addRecord(clock, record);
@@ -259,7 +263,7 @@ void endOperation(Engine &e, CoreClock &clock, Pipe pipe) {
   total.busy += e.now - state.started;
   total.stall += stall;
   noteDone(state, state.site, {1, e.now - state.started, stall});
-  state.bytes = state.missed = 0; // the next operation may be no transfer
+  state.bytes = state.missed = state.brought = 0; // the next operation may be no transfer
   clock.core->endHead(pipe);
 }
 

@@ -102,6 +102,7 @@ static LaunchResult resultOf(Engine &e, LaunchClock &launch) {
   result.touched = std::move(launch.touched);
   result.bytes = scaled(launch.bytes);
   result.missed = scaled(launch.missed);
+  result.brought = launch.brought;
   result.instructions = launch.state->result.instructions;
   result.standing = span.standing;
   result.skipped = span.skipped;
@@ -119,9 +120,10 @@ static void countAgain(Engine &e, LaunchClock &launch) {
   for (size_t lane = 0; lane < like.used.size(); ++lane)
     if (like.used[lane])
       e.timeline.used[lane] = true;
-  e.second.forget(like.missed);
+  e.second.forget(like.brought);
   for (size_t i = 0; i < like.touched.size(); ++i)
-    e.second.setTouched(launch.request.arrays[i], like.touchedAt(i, launch.turn.number));
+    e.second.setTouched(launch.request.arrays[i], like.touchedAt(i, launch.turn.number),
+                        launch.filled);
 }
 
 void countLaunch(Engine &e, LaunchClock &launch) {
@@ -130,9 +132,8 @@ void countLaunch(Engine &e, LaunchClock &launch) {
   LaunchResult result = resultOf(e, launch);
   addUp(e, launch.firstSite, result);
   if (launch.sharing) {
-    e.second.forget(result.missed - launch.missed);
     for (size_t i = 0; i < result.touched.size(); ++i)
-      e.second.setTouched(launch.request.arrays[i], result.touched[i]);
+      e.second.setTouched(launch.request.arrays[i], result.touched[i], launch.filled);
   }
   if (!result.blocks.empty())
     e.repeats[launch.request.site].note(launch.turn, std::move(result));

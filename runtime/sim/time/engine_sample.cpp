@@ -8,7 +8,7 @@ namespace ptl::rt::sim {
 
 void noteDone(PipeClock &state, uint32_t site, const SiteTotal &total) {
   if (!state.loops.empty())
-    state.done.push_back({site, total, state.bytes, state.missed});
+    state.done.push_back({site, total, state.bytes, state.missed, state.brought});
 }
 
 static void passMark(CoreClock &clock, Pipe pipe, Cycles passed, bool isLate) {
@@ -105,7 +105,7 @@ static void standFor(Engine &e, CoreClock &clock, Pipe pipe, const SampleAction 
   if (begin.first == last || window <= 0)
     return;
   auto times = static_cast<double>(mark.factor);
-  int64_t bytes = 0, missed = 0;
+  int64_t bytes = 0, missed = 0, brought = 0;
   // The work of the window is added as often as it stands for others, so that totals are those of
   // all rounds.
   for (size_t i = begin.first; i < last; ++i) {
@@ -115,19 +115,22 @@ static void standFor(Engine &e, CoreClock &clock, Pipe pipe, const SampleAction 
     more.total.stall *= times;
     more.bytes *= mark.factor;
     more.missed *= mark.factor;
+    more.brought *= mark.factor;
     SiteTotal &total = launch.totalOf(more.site);
     total.count += more.total.count;
     total.busy += more.total.busy;
     total.stall += more.total.stall;
     bytes += more.bytes;
     missed += more.missed;
+    brought += more.brought;
     // The repeated work belongs to the round too, for windows of outer loops.
     state.done.push_back(more);
   }
   launch.bytes += bytes;
   launch.missed += missed;
+  launch.brought += brought;
   // Traffic of rounds that did not run has not filled the cache, so the cache ages by it.
-  e.second.forget(missed);
+  e.second.forget(brought);
   Record record;
   record.window = window;
   record.ready = record.start = at;

@@ -22,6 +22,7 @@ struct LaunchResult {
   std::vector<bool> used;        ///< by lane: an instruction ran on it
   int64_t bytes = 0, missed = 0;
   int64_t number = 0;             ///< the number of its turn
+  int64_t brought = 0;            ///< what all of its core groups bring into L2
   std::vector<ByteRange> touched; ///< for each of its arrays
   /// The distance of these bytes from those of the previous result, per turn in between.
   std::vector<int64_t> steps;

@@ -98,25 +98,46 @@ void ByteRange::cover(ByteRange other) {
   end = std::max(end, other.end);
 }
 
-void SecondLevel::setTouched(uint32_t array, ByteRange range) {
+uint32_t SecondLevel::Touched::stampOf(int64_t byte) const {
+  double part = static_cast<double>(byte - all.begin) / static_cast<double>(all.end - all.begin);
+  return first + static_cast<uint32_t>(part * static_cast<double>(last - first));
+}
+
+void SecondLevel::setTouched(uint32_t array, ByteRange range, uint32_t since) {
   range = {std::max<int64_t>(range.begin, 0), std::min(range.end, bytes_[array])};
   if (range.isEmpty())
     return;
-  std::vector<ByteRange> &ranges = touched_[array];
-  auto first = std::partition_point(ranges.begin(), ranges.end(),
-                                    [&](ByteRange own) { return own.end < range.begin; });
+  std::vector<Touched> &all = touched_[array];
+  auto first = std::partition_point(
+      all.begin(), all.end(), [&](const Touched &own) { return own.range.end <= range.begin; });
   auto last = first;
-  for (; last != ranges.end() && last->begin <= range.end; ++last)
-    range.cover(*last);
-  ranges.insert(ranges.erase(first, last), range);
+  // What was accessed earlier remains at both ends.
+  std::vector<Touched> made{{range, range, since, filled_}};
+  for (; last != all.end() && last->range.begin < range.end; ++last) {
+    if (last->range.begin < range.begin) {
+      made.insert(made.begin(), *last);
+      made.front().range.end = range.begin;
+    }
+    if (last->range.end > range.end) {
+      made.push_back(*last);
+      made.back().range.begin = range.end;
+    }
+  }
+  all.insert(all.erase(first, last), made.begin(), made.end());
 }
 
-/// Whether a line that was not touched is in the cache unless that has been filled since.
+/// Whether a line that was not touched is in the cache: that of a warm array since the start.
 bool SecondLevel::isWarm(uint32_t array, int64_t line) const {
-  const std::vector<ByteRange> &ranges = touched_[array];
-  auto own = std::partition_point(ranges.begin(), ranges.end(),
-                                  [&](ByteRange range) { return range.end <= line * lineBytes_; });
-  return warm_[array] || (own != ranges.end() && own->begin < (line + 1) * lineBytes_);
+  if (warm_[array] && isIn(0))
+    return true;
+  const std::vector<Touched> &all = touched_[array];
+  auto own = std::partition_point(all.begin(), all.end(), [&](const Touched &each) {
+    return each.range.end <= line * lineBytes_;
+  });
+  for (; own != all.end() && own->range.begin < (line + 1) * lineBytes_; ++own)
+    if (isIn(own->stampOf(std::max(line * lineBytes_, own->range.begin))))
+      return true;
+  return false;
 }
 
 uint32_t SecondLevel::add(int64_t bytes, bool warm) {
@@ -145,9 +166,8 @@ void SecondLevel::touchRun(uint32_t array, int64_t first, int64_t last) {
       uint32_t &stamp = piece[static_cast<size_t>(line & (pieceSize - 1))];
       // A line is in the cache if fewer lines have been filled since than it holds: this
       // approximates replacement by age.
-      if (!stamp || filled_ - stamp >= capacity_) {
-        // The first touch of a warm line is no miss, unless the cache has been filled since.
-        missed_ += stamp || filled_ >= capacity_ || !isWarm(array, line) ? lineBytes_ : 0;
+      if (!stamp || !isIn(stamp)) {
+        missed_ += isWarm(array, line) ? 0 : lineBytes_;
         ++filled_;
       }
       stamp = std::max(filled_, 1u);

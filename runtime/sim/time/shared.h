@@ -91,7 +91,8 @@ public:
   SecondLevel(int64_t bytes, int64_t lineBytes);
 
   /// A cache of the same size without arrays.
-  SecondLevel empty() const { return {int64_t(capacity_) * lineBytes_, lineBytes_}; }
+  SecondLevel empty() const { return {bytes(), lineBytes_}; }
+  int64_t bytes() const { return int64_t(capacity_) * lineBytes_; }
   /// Adds an array of global memory and returns its number. The lines of a warm array are in the
   /// cache when they are first touched.
   uint32_t add(int64_t bytes, bool warm);
@@ -99,8 +100,10 @@ public:
   /// missed. A view at an unknown position is assumed to begin where the previous one ended,
   /// cyclically. `touched` is extended to cover its bytes.
   int64_t touch(uint32_t array, View view, ByteRange *touched = nullptr);
-  /// Records that core groups that are not simulated accessed these bytes of an array.
-  void setTouched(uint32_t array, ByteRange range);
+  /// Records that core groups that are not simulated have accessed these bytes of an array in order,
+  /// since the cache had been filled with `since` lines.
+  void setTouched(uint32_t array, ByteRange range, uint32_t since);
+  uint32_t filled() const { return filled_; }
   /// Records that so many other bytes were filled into the cache.
   void forget(int64_t bytes) { filled_ += static_cast<uint32_t>(bytes / lineBytes_); }
 
@@ -112,6 +115,7 @@ private:
   static constexpr int kPieceBits = 12;
   void touchRun(uint32_t array, int64_t first, int64_t last);
   bool isWarm(uint32_t array, int64_t line) const;
+  bool isIn(uint32_t stamp) const { return filled_ - stamp < capacity_; }
 
   int64_t lineBytes_;
   int shift_;         ///< log2 of the line size; -1: the line size is not a power of two
@@ -120,7 +124,13 @@ private:
   int64_t missed_ = 0;
   std::vector<int64_t> bytes_; ///< of each array
   std::vector<bool> warm_;
-  std::vector<std::vector<ByteRange>> touched_; ///< from `setTouched`; disjoint, ascending
+  struct Touched {
+    ByteRange range;      ///< what nothing has touched since
+    ByteRange all;        ///< what was touched at that time, in order
+    uint32_t first, last; ///< numbers of lines filled at its beginning and at its end
+    uint32_t stampOf(int64_t byte) const;
+  };
+  std::vector<std::vector<Touched>> touched_; ///< from `setTouched`; disjoint, ascending
   /// number of lines filled at the last touch; 0: never touched
   std::vector<Lines> stamps_;
   std::vector<int64_t> next_; ///< start of the next view with an unknown position
