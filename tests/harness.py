@@ -87,6 +87,11 @@ def in_folders(kind, tests, run) -> list[Case]:
     return [case(test) for test in tests]
 
 
+def in_words(functions, *given) -> list[tuple[str, Callable]]:
+    """A name and what to run for each function, which is called with `given`: the name is the function's, in words."""
+    return [(each.__name__.replace("_", " "), lambda each=each: each(*given)) for each in functions]
+
+
 def expect(condition, *context) -> None:
     """Fails with `context`, a line each, unless the condition holds."""
     if not condition:
