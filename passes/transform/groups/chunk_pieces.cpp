@@ -2,6 +2,7 @@
 
 #include "ir/dialect/attributes.h"
 #include "passes/analysis/lengths.h"
+#include "passes/analysis/source_place.h"
 #include "passes/transform/combiners.h"
 #include "passes/transform/groups/group_schedule.h"
 #include "passes/transform/whole_storage.h"
@@ -282,11 +283,6 @@ Value PiecesEmitter::foldToPart(Operation *scan) {
   return last.front();
 }
 
-static Location withoutName(Location loc) {
-  auto name = dyn_cast<NameLoc>(loc);
-  return name ? name.getChildLoc() : loc;
-}
-
 /// A grid that folds the pieces, for all of these operations: reductions that do not depend on each
 /// other, or the scan.
 void PiecesEmitter::emitParts(llvm::ArrayRef<Operation *> ops) {
@@ -294,7 +290,7 @@ void PiecesEmitter::emitParts(llvm::ArrayRef<Operation *> ops) {
   llvm::SmallVector<ArrayType> types;
   for (Operation *op : ops) {
     // Pieces are no values of the source, so they have no name of one.
-    loc_ = withoutName(op->getLoc());
+    loc_ = block::withoutName(op->getLoc());
     Value result = op->getResult(0);
     auto type = cast<ArrayType>(result.getType());
     llvm::SmallVector<Extent> extents{Extent::constant(count_)};
@@ -313,7 +309,7 @@ void PiecesEmitter::emitParts(llvm::ArrayRef<Operation *> ops) {
     if (isReduction(ops.front()))
       reduceLevel(ops);
     for (auto [op, into] : llvm::zip(ops, stores)) {
-      loc_ = withoutName(op->getLoc());
+      loc_ = block::withoutName(op->getLoc());
       Value part = isReduction(op) ? tileOf(op) : foldToPart(op);
       storeTile(spread(part, partMap(op)), into, partsMap(op, point_));
     }
