@@ -1,5 +1,6 @@
 #include "compile/graph/program_graph.h"
 
+#include "compile/source_spans.h"
 #include "ir/dialect/attributes.h"
 #include "ir/dialect/op_facts.h"
 #include "ir/dialect/ptl_dialect.h"
@@ -390,10 +391,6 @@ static void timeKernels(ProgramGraph &graph, const Cost &cost) {
         ++task.runs;
       }
   }
-}
-
-static bool isWithin(Span inner, Span outer) {
-  return inner.file == outer.file && outer.begin <= inner.begin && inner.end <= outer.end;
 }
 
 /// On this processor times are known by statement: a task has those of the statements that no other task has a part of.

@@ -285,7 +285,7 @@ Expr *checkBitcast(Context &ctx, NodeId node, const std::vector<CallArgument> &a
 
 // ---- Views of tensors ---------------------------------------------------------------------------
 
-static bool isTensor(const Expr *expr) {
+bool isTensor(const Expr *expr) {
   const Local *local = rootLocal(expr);
   return expr->type->isArray() && local &&
          (local->kind == LocalKind::Param || local->kind == LocalKind::Output);
