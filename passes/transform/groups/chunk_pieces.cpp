@@ -53,10 +53,13 @@ static bool isChecked(Value storage) {
 /// The axis that is cut, if any is: all that the group folds or scans in chunks goes along it.
 int64_t PiecesEmitter::axisToCut() const {
   Operation *root = group_->root();
+  // Pieces go to vector cores that are idle: products need the cube core, and a schedule may have
+  // distributed the work.
   if (!machine_ || vectorCoresOf(*machine_) < 2 || groups_.size() != 1 || group_->hasProduct() ||
       (isScan(root) && !isCumulative(root)) || attrs::cores.of(root))
     return kWhole;
   for (size_t id = 0; id < group_->numAxes(); ++id)
+    // A schedule has chosen the tiles, which pieces would change.
     if (scheduledStep(*group_, static_cast<int64_t>(id)))
       return kWhole;
   llvm::SmallVector<Loops> all;
@@ -110,6 +113,7 @@ Value PiecesEmitter::isWorthCutting(int64_t cut) {
     count = b_.createOrFold<arith::FloorDivSIOp>(loc_, count, constant(step));
     tiles = b_.createOrFold<arith::MulIOp>(loc_, tiles, count);
   }
+  // With more tiles than this, the cores are busy without pieces.
   Value few = b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::sle, tiles,
                                              constant(cores / share));
   // Pieces are of some units each, then.
