@@ -1,5 +1,6 @@
 #include "compile/source_spans.h"
 
+#include "frontend/base/word_char.h"
 #include "ir/dialect/source_range.h"
 
 #include <algorithm>
@@ -12,10 +13,6 @@ Span spanOf(mlir::Location location) {
   return spans.empty() ? kNoSpan : spans.front();
 }
 
-static bool isWordByte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 Span spanAt(const SourceManager &sources, const LedgerPlace &place) {
   for (size_t id = 0; id < sources.size(); ++id) {
     const SourceFile &file = sources.file(static_cast<FileId>(id));
@@ -23,7 +20,7 @@ Span spanAt(const SourceManager &sources, const LedgerPlace &place) {
       continue;
     uint32_t begin = file.lineStart(place.line) + std::max(place.column, 1u) - 1, end = begin;
     std::string_view text = file.text();
-    while (end < text.size() && isWordByte(text[end]))
+    while (end < text.size() && isWordChar(text[end]))
       ++end;
     return {static_cast<FileId>(id), begin, std::max(end, begin + 1)};
   }

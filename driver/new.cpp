@@ -2,6 +2,7 @@
 
 #include "driver/project_files.h"
 #include "frontend/base/output.h"
+#include "frontend/base/word_char.h"
 
 #include <algorithm>
 #include <cctype>
@@ -14,8 +15,7 @@ namespace ptl {
 
 static bool isModuleName(std::string_view name) {
   return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
-         std::all_of(name.begin(), name.end(),
-                     [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+         std::all_of(name.begin(), name.end(), isWordChar);
 }
 
 /// Puts the name of the project in the place of `NAME`.

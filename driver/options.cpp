@@ -1,10 +1,10 @@
 #include "driver/option_table.h"
+#include "frontend/base/read_number.h"
 
 #include "compile/stage_table.h"
 #include "frontend/base/explain.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace ptl {
 
@@ -130,14 +130,7 @@ const CommandInfo *similarCommand(std::string_view name) {
   return best;
 }
 
-std::optional<int64_t> Options::number(OptionId id) const {
-  std::string_view text = value(id);
-  int64_t result = 0;
-  auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), result);
-  if (text.empty() || status != std::errc() || end != text.data() + text.size())
-    return std::nullopt;
-  return result;
-}
+std::optional<int64_t> Options::number(OptionId id) const { return integerIn(value(id)); }
 
 ParsedOptions parseOptions(const CommandInfo &command, const std::vector<std::string> &arguments) {
   ParsedOptions parsed;

@@ -1,6 +1,7 @@
 #include "driver/session.h"
 
 #include "driver/defines.h"
+#include "frontend/base/counted.h"
 
 #include "frontend/base/output.h"
 #include "frontend/base/render.h"
@@ -178,10 +179,6 @@ static bool wantsColor(std::string_view when) {
          !(terminal && std::string_view(terminal) == "dumb");
 }
 
-static std::string countOf(size_t count, const char *word) {
-  return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
-}
-
 ExitCode Session::finish(ExitCode code) {
   sink_.sort();
   size_t hidden = 0;
@@ -205,11 +202,11 @@ ExitCode Session::finish(ExitCode code) {
   if (render.format == DiagnosticFormat::Human && counted && errors + warnings > 0) {
     text += "\n";
     if (errors)
-      text += countOf(errors, "error");
+      text += ptl::counted(errors, "error");
     if (warnings)
-      text += (errors ? ", " : "") + countOf(warnings, "warning");
+      text += (errors ? ", " : "") + ptl::counted(warnings, "warning");
     if (hidden)
-      text += ", " + countOf(hidden, "more error") + " not shown";
+      text += ", " + ptl::counted(hidden, "more error") + " not shown";
     text += "\n";
   }
   for (const auto &[name, milliseconds] : times_)

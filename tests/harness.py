@@ -1,5 +1,6 @@
 """What every kind of test shares: cases that run in parallel, a report, counts for `./dev test`."""
 import concurrent.futures
+import copy
 import dataclasses
 import difflib
 import json
@@ -38,13 +39,20 @@ class Tools:
 
     def __init__(self, build: pathlib.Path):
         self.build = build.resolve()
+        self.environment = {}
+
+    def keeping(self, folder) -> "Tools":
+        """The same programs, which keep compiled code in a folder: for a test that calls the same code with many data."""
+        tools = copy.copy(self)
+        tools.environment = {"PTL_CACHE": str(folder)}
+        return tools
 
     def path(self, name: str) -> pathlib.Path:
         return self.build / "bin" / name
 
     def run(self, *arguments, cwd=None, stdin="", env=None, binary="ptlc") -> Outcome:
         """Runs `ptlc` (or another program of ours). Colours are off, messages are not translated."""
-        environment = {**ENVIRONMENT, **(env or {})}
+        environment = {**ENVIRONMENT, **self.environment, **(env or {})}
         try:
             done = subprocess.run(
                 [str(self.path(binary)), *map(str, arguments)],
@@ -85,6 +93,11 @@ def in_folders(kind, tests, run) -> list[Case]:
         return Case(f"{kind}/{test.__name__}", within)
 
     return [case(test) for test in tests]
+
+
+def in_words(functions, *given) -> list[tuple[str, Callable]]:
+    """A name and what to run for each function, which is called with `given`: the name is the function's, in words."""
+    return [(each.__name__.replace("_", " "), lambda each=each: each(*given)) for each in functions]
 
 
 def expect(condition, *context) -> None:

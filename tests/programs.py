@@ -352,10 +352,12 @@ def cases(tools):
 
 
 def run(check, tools, executor):
-    try:
-        check(tools, executor)
-    except AssertionError as error:
-        return str(error)
+    # An entry is compiled once for each number of threads, and then called with many arrays.
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            check(tools.keeping(folder), executor)
+        except AssertionError as error:
+            return str(error)
     return None
 
 

@@ -1,5 +1,7 @@
 #include "agent/server/http_connection.h"
 
+#include "agent/server/read_stream.h"
+
 #include <algorithm>
 
 namespace ptl::agent {
@@ -14,19 +16,7 @@ HttpConnection::HttpConnection(uv_loop_t *loop, HttpServer &server) : server_(se
 void HttpConnection::accept(uv_stream_t *socket) {
   if (uv_accept(socket, reinterpret_cast<uv_stream_t *>(&socket_)) != 0)
     return close();
-  uv_read_start(
-      reinterpret_cast<uv_stream_t *>(&socket_),
-      [](uv_handle_t *handle, size_t, uv_buf_t *space) {
-        auto &buffer = static_cast<HttpConnection *>(handle->data)->buffer_;
-        *space = uv_buf_init(buffer.data(), static_cast<unsigned>(buffer.size()));
-      },
-      [](uv_stream_t *stream, ssize_t count, const uv_buf_t *bytes) {
-        auto *self = static_cast<HttpConnection *>(stream->data);
-        if (count > 0)
-          self->take({bytes->base, static_cast<size_t>(count)});
-        else if (count < 0)
-          self->close();
-      });
+  startReading<HttpConnection>(reinterpret_cast<uv_stream_t *>(&socket_));
 }
 
 void HttpConnection::close() {

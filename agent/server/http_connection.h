@@ -18,9 +18,12 @@ public:
   void close();
 
 private:
+  template <typename Owner> friend void startReading(uv_stream_t *stream);
+
   static constexpr size_t kMostBody = size_t(16) << 20, kMostHead = 64 << 10;
 
   void take(std::string_view bytes);
+  void ended() { close(); }
   void parse();
   void handle();
   /// Checks the headers of the request, before its body is read. Returns the HTTP status of a

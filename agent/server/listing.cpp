@@ -1,8 +1,7 @@
 #include "agent/server/listing.h"
 
 #include "agent/server/library.h"
-
-#include <charconv>
+#include "frontend/base/read_number.h"
 
 namespace ptl::agent {
 
@@ -52,8 +51,8 @@ std::optional<Json> resourceList(const std::string &cursor) {
   const std::vector<LibraryPage> &pages = libraryPages();
   size_t first = 0;
   if (!cursor.empty()) {
-    auto [end, status] = std::from_chars(cursor.data(), cursor.data() + cursor.size(), first);
-    if (status != std::errc() || end != cursor.data() + cursor.size() || first >= pages.size())
+    first = integerIn<size_t>(cursor).value_or(pages.size());
+    if (first >= pages.size())
       return std::nullopt;
   }
   Json list = Json::array(), result;

@@ -1,5 +1,7 @@
 #include "agent/server/stdio.h"
 
+#include "agent/server/read_stream.h"
+
 #include <unistd.h>
 
 namespace ptl::agent {
@@ -39,19 +41,7 @@ StandardStreams::StandardStreams(uv_loop_t *loop, ServerState &state, std::funct
     return;
   }
   in_->data = this;
-  uv_read_start(
-      in_,
-      [](uv_handle_t *handle, size_t, uv_buf_t *space) {
-        auto &buffer = static_cast<StandardStreams *>(handle->data)->buffer_;
-        *space = uv_buf_init(buffer.data(), static_cast<unsigned>(buffer.size()));
-      },
-      [](uv_stream_t *stream, ssize_t count, const uv_buf_t *bytes) {
-        auto *self = static_cast<StandardStreams *>(stream->data);
-        if (count > 0)
-          self->take({bytes->base, static_cast<size_t>(count)});
-        else if (count < 0)
-          self->onEnd_();
-      });
+  startReading<StandardStreams>(in_);
 }
 
 void StandardStreams::readFile() {

@@ -12,7 +12,10 @@ public:
   StandardStreams(const StandardStreams &) = delete;
 
 private:
+  template <typename Owner> friend void startReading(uv_stream_t *stream);
+
   void take(std::string_view bytes);
+  void ended() { onEnd_(); }
   void takeLine(std::string_view line);
   void send(const Json &message);
   void readFile();

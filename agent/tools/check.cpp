@@ -1,6 +1,7 @@
 #include "agent/tools/handlers.h"
 #include "agent/tools/source.h"
 #include "compile/chip/feasibility.h"
+#include "frontend/base/counted.h"
 #include "frontend/base/fixes.h"
 #include "frontend/base/render.h"
 #include "frontend/format/format.h"
@@ -15,10 +16,6 @@ static size_t countOf(const Source &source, std::initializer_list<DeclKind> kind
   for (const CallableDecl *decl : source.program->modules.front()->callables)
     count += std::find(kinds.begin(), kinds.end(), decl->kind) != kinds.end();
   return count;
-}
-
-static std::string counted(size_t count, const std::string &word) {
-  return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
 }
 
 void runCheck(Call &call, Answer &answer) {

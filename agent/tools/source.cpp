@@ -4,11 +4,11 @@
 #include "compile/entry/choose_entry.h"
 #include "compile/entry/manifest.h"
 #include "frontend/base/install.h"
+#include "frontend/base/read_number.h"
 #include "frontend/parse/parse.h"
 #include "frontend/sema/declarations/check_module.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <set>
 
@@ -95,10 +95,9 @@ std::unique_ptr<Source> checkSource(const Call &call, Answer &answer, bool refus
   if (!source)
     return nullptr;
   for (const auto &[name, value] : wantedOf(call)) {
-    int64_t number = 0;
-    auto [end, status] = std::from_chars(value.data(), value.data() + value.size(), number);
-    if (status == std::errc() && end == value.data() + value.size() && name.find('.') == name.npos)
-      source->options.defines[name] = number;
+    std::optional<int64_t> number = integerIn(value);
+    if (number && name.find('.') == name.npos)
+      source->options.defines[name] = *number;
   }
   source->program = checkFile(source->sources, source->file, source->options, source->sink);
   source->sink.sort();
@@ -145,13 +144,7 @@ CompilerOptions optionsFor(const Source &source, const std::optional<Machine> &c
 Wanted wantedOf(const Call &call) { return call.arguments.values(ArgumentId::Values); }
 
 ExampleSizes sizesFor(const Call &call, const CallableDecl &decl) {
-  ExampleSizes sizes;
-  for (const auto &[name, value] : wantedBy(decl, wantedOf(call))) {
-    int64_t number = 0;
-    if (std::from_chars(value.data(), value.data() + value.size(), number).ec == std::errc())
-      sizes[name] = number;
-  }
-  return sizes;
+  return sizesWanted(decl, wantedOf(call));
 }
 
 std::vector<const CallableDecl *> chipEntries(const Call &call, const Source &source,

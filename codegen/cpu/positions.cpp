@@ -8,19 +8,25 @@ using namespace mlir;
 
 namespace ptl::cpu {
 
+/// Sums and products of positions are shared, since the same offset is needed by every access of a
+/// body. One is forgotten at the end of the scope in which it stands, because it may not be used
+/// beyond.
+static Value shared(Lowering &l, Value x, Value y, bool isProduct) {
+  std::tuple key(x.getAsOpaquePointer(), y.getAsOpaquePointer(), isProduct ? 1 : 0);
+  if (auto found = l.sums.find(key); found != l.sums.end())
+    return found->second;
+  Value made = isProduct ? l.e.mul(x, y) : l.e.add(x, y);
+  l.sums[key] = made;
+  l.remember([&l, key] { l.sums.erase(key); });
+  return made;
+}
+
 Value memoAdd(Lowering &l, Value x, Value y) {
   if (constantOf(x) == 0)
     return y;
   if (constantOf(y) == 0)
     return x;
-  // Sums of positions are shared, since the same offset is needed by every access of a body.
-  std::tuple key(x.getAsOpaquePointer(), y.getAsOpaquePointer(), 0);
-  if (auto found = l.sums.find(key); found != l.sums.end())
-    return found->second;
-  Value sum = l.e.add(x, y);
-  l.sums[key] = sum;
-  l.remember([&l, key] { l.sums.erase(key); });
-  return sum;
+  return shared(l, x, y, false);
 }
 
 Value memoMul(Lowering &l, Value x, Value y) {
@@ -30,15 +36,7 @@ Value memoMul(Lowering &l, Value x, Value y) {
     return x;
   if (constantOf(x) == 0 || constantOf(y) == 0)
     return l.index(0);
-  // The third number tells products from sums, which share the table. A product is forgotten at the
-  // end of the scope in which it stands, because it may not be used beyond.
-  std::tuple key(x.getAsOpaquePointer(), y.getAsOpaquePointer(), 1);
-  if (auto found = l.sums.find(key); found != l.sums.end())
-    return found->second;
-  Value product = l.e.mul(x, y);
-  l.sums[key] = product;
-  l.remember([&l, key] { l.sums.erase(key); });
-  return product;
+  return shared(l, x, y, true);
 }
 
 Coord shifted(Lowering &l, const Coord &coord, Value offset) {

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 
 namespace ptl::cpu::testing {
 
@@ -87,22 +88,31 @@ struct MatrixRegisters {
         std::memcpy(data[c][m] + 4 * n, &sum, 4);
       }
   }
-  static float flushed(float x) { return std::fpclassify(x) == FP_SUBNORMAL ? x * 0.0f : x; }
+  static float flushed(float x) {
+    return std::abs(x) < std::numeric_limits<float>::min() ? x * 0.0f : x;
+  }
   /// C += A * B of two short floats each. Elements at even places are summed separately from those
   /// at odd places.
   template <float (*Widen)(uint16_t)> void multiplyFloats(int c, int a, int b) {
     requireProduct(c, a, b);
-    auto at = [](const uint8_t *row, int number) {
-      uint16_t bits;
-      std::memcpy(&bits, row + 2 * number, 2);
-      return flushed(Widen(bits));
+    auto widened = [&](int number, int row, float *out) {
+      for (int i = 0; i < width[number] / 2; ++i) {
+        uint16_t bits;
+        std::memcpy(&bits, data[number][row] + 2 * i, 2);
+        out[i] = flushed(Widen(bits));
+      }
     };
+    // Each number is widened once, although it is a factor of many terms.
+    float left[16][32], right[16][32];
+    for (int m = 0; m < rows[a]; ++m)
+      widened(a, m, left[m]);
+    for (int k = 0; k < rows[b]; ++k)
+      widened(b, k, right[k]);
     for (int m = 0; m < rows[c]; ++m)
       for (int n = 0; n < width[c] / 4; ++n) {
         float sums[2] = {}, before;
         for (int k = 0; k < width[a] / 2; ++k)
-          sums[k % 2] =
-              flushed(std::fma(at(data[a][m], k), at(data[b][k / 2], 2 * n + k % 2), sums[k % 2]));
+          sums[k % 2] = flushed(std::fma(left[m][k], right[k / 2][2 * n + k % 2], sums[k % 2]));
         std::memcpy(&before, data[c][m] + 4 * n, 4);
         float sum = flushed(flushed(before) + flushed(sums[0] + sums[1]));
         std::memcpy(data[c][m] + 4 * n, &sum, 4);

@@ -1,5 +1,6 @@
 // Loops of programs on parts beside the reference, and their checkpoints: saved on some parts, resumed on others.
 #include "codegen/parts/parts_test_util.h"
+#include "frontend/base/folder_test_util.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -169,19 +170,16 @@ TEST(Loops, WhereNoCheckpointCanBe) {
 
 // ---- Checkpoints -------------------------------------------------------------------------------
 
-class SavedLoops : public testing::Test {
+class SavedLoops : public FolderTest {
 protected:
   void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "ptl-loops-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    root_ = name;
+    FolderTest::SetUp();
     std::string text = projectText("codegen/parts/testdata/training.ptl");
     size_t at = text.find("\"run\"");
     ASSERT_NE(at, text.npos);
-    checked_ = std::make_unique<CheckedText>(text.replace(at, 5, "\"" + root_ + "/run\""));
+    checked_ = std::make_unique<CheckedText>(text.replace(at, 5, "\"" + folder_ + "/run\""));
     ASSERT_TRUE(checked_->ok()) << checked_->errors();
   }
-  void TearDown() override { fs::remove_all(root_); }
 
   static std::vector<Value> arguments(int64_t steps, int64_t positions = 5) {
     return {numbers({positions, 4}, 1),
@@ -205,7 +203,7 @@ protected:
     return reference::runEntry(*checked_->program, checked_->sources, *checked_->find("train"),
                                arguments(steps));
   }
-  std::string folder() const { return root_ + "/run"; }
+  std::string folder() const { return folder_ + "/run"; }
   std::vector<int64_t> saved() const { return checkpoint::checkpointsIn(folder()); }
 
   /// What differs between two runs: of whole numbers all, of floats more than rounding.
@@ -226,7 +224,7 @@ protected:
     return {};
   }
 
-  std::string root_, notes_;
+  std::string notes_;
   std::unique_ptr<CheckedText> checked_;
 };
 

@@ -3,11 +3,10 @@
 
 #include "codegen/pto/emit_pto_function.h"
 #include "codegen/pto/loops_as_blocks.h"
+#include "frontend/base/read_number.h"
 #include "ir/dialect/attributes.h"
 
 #include "mlir/IR/IRMapping.h"
-
-#include <charconv>
 
 using namespace mlir;
 
@@ -16,14 +15,13 @@ namespace ptl::pto {
 // ---- versions -----------------------------------------------------------------------------------
 
 std::optional<PtoasVersion> PtoasVersion::parse(std::string_view text) {
-  PtoasVersion version;
   if (!text.starts_with("0."))
     return std::nullopt;
-  text.remove_prefix(2);
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version.minor);
-  bool isNumber = error == std::errc() && end == text.data() + text.size();
-  if (!isNumber || version.minor < kFirst)
+  PtoasVersion version;
+  auto minor = integerIn<decltype(version.minor)>(text.substr(2));
+  if (!minor || *minor < kFirst)
     return std::nullopt;
+  version.minor = *minor;
   return version;
 }
 

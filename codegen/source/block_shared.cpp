@@ -3,6 +3,7 @@
 #include "codegen/source/block_tiles.h"
 #include "codegen/source/block_views.h"
 #include "codegen/source/tile_expressions.h"
+#include "frontend/base/word_char.h"
 #include "ir/dialect/pto_dialect.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -51,9 +52,7 @@ constexpr size_t kLong = 8; ///< of positions that get a name where they occur t
 static bool needsName(const SharedText &one, const std::string &text) {
   if (isInCondition(one.anchor))
     return false;
-  bool isPlain = std::all_of(text.begin(), text.end(), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-  });
+  bool isPlain = std::all_of(text.begin(), text.end(), isWordChar);
   switch (one.kind) {
   case SharedText::Kind::Identity:
   case SharedText::Kind::View:

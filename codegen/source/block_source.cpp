@@ -312,13 +312,7 @@ static void dropRequirements(func::FuncOp host, const EntryFacts &facts,
 SourceResult printBlocks(func::FuncOp host, llvm::ArrayRef<ModuleOp> kernels,
                          const EntryFacts &facts) {
   SourceResult result{"", "", host.getLoc()};
-  Unwritable unwritable = [&](Operation *op, const std::string &why) {
-    // The first problem is reported; others often follow from it.
-    if (!result.problem.empty())
-      return;
-    result.problem = why;
-    result.at = op->getLoc();
-  };
+  Unwritable unwritable = firstProblemOf(result);
   std::map<std::string, BlockKernel> byName;
   std::vector<OwningOpRef<ModuleOp>> tidied;
   for (ModuleOp kernel : kernels) {

@@ -1,10 +1,20 @@
 #include "codegen/source/body_code.h"
 
 #include "codegen/source/origins.h"
+#include "codegen/source/tile_source.h"
 
 using namespace mlir;
 
 namespace ptl::source {
+
+Unwritable firstProblemOf(SourceResult &result) {
+  return [&result](Operation *op, const std::string &why) {
+    if (!result.problem.empty())
+      return;
+    result.problem = why;
+    result.at = op->getLoc();
+  };
+}
 
 void BodyCode::startAgain() {
   counting_ = false;

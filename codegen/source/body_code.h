@@ -19,11 +19,16 @@
 
 namespace ptl::source {
 
+struct SourceResult;
+
 /// Positions whose text is no longer than this are repeated at each use instead of getting a name.
 inline constexpr size_t kShort = 9;
 
 /// Called for an operation that cannot be expressed in PTL, with the reason.
 using Unwritable = std::function<void(mlir::Operation *, const std::string &why)>;
+/// Notes the first such operation in `result`, which outlives what is returned. Only the first one is
+/// reported, because others often follow from it.
+Unwritable firstProblemOf(SourceResult &result);
 
 /// Whether arrays in global memory must be indexed wherever they are used, as in kernels, or may be
 /// assigned as a whole.

@@ -1,5 +1,6 @@
 #include "codegen/source/expression.h"
 
+#include "frontend/base/word_char.h"
 #include "frontend/lex/token.h"
 
 #include <cctype>
@@ -12,10 +13,6 @@ Expression binary(const Expression &a, std::string_view spelling, const Expressi
   Precedence left = own == Precedence::Comparison || own == Precedence::Power ? tighter(own) : own;
   Precedence right = own == Precedence::Power ? own : tighter(own);
   return {a.as(left) + " " + std::string(spelling) + " " + b.as(right), own};
-}
-
-static bool isWordChar(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
 /// Where the name, number, call or parenthesis at the end of a text begins.

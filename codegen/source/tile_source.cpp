@@ -246,12 +246,7 @@ static void nameLengths(func::FuncOp function, llvm::ArrayRef<std::string> dims)
 
 SourceResult printTiles(func::FuncOp function, const EntryFacts &facts) {
   SourceResult result{"", "", function.getLoc()};
-  Unwritable unwritable = [&](Operation *op, const std::string &why) {
-    if (!result.problem.empty())
-      return;
-    result.problem = why;
-    result.at = op->getLoc();
-  };
+  Unwritable unwritable = firstProblemOf(result);
   Entry entry(function, facts);
   dropRequirements(function, entry);
   nameLengths(function, entry.dims);

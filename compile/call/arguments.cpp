@@ -3,6 +3,7 @@
 #include "codegen/reference/scalar_ops.h"
 #include "compile/entry/binding.h"
 #include "frontend/base/explain.h"
+#include "frontend/base/read_number.h"
 #include "runtime/npy/npy.h"
 
 #include <algorithm>
@@ -26,13 +27,6 @@ std::optional<double> readNumber(std::string_view text) {
   if (text.substr(negative) == "inf")
     return negative ? -HUGE_VAL : HUGE_VAL;
   double value = 0;
-  auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  bool whole = status == std::errc() && end == text.data() + text.size() && !text.empty();
-  return whole ? std::optional(value) : std::nullopt;
-}
-
-std::optional<int64_t> readInteger(std::string_view text) {
-  int64_t value = 0;
   auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
   bool whole = status == std::errc() && end == text.data() + text.size() && !text.empty();
   return whole ? std::optional(value) : std::nullopt;
@@ -136,7 +130,7 @@ std::string Resolver::knownNames() const {
 bool Resolver::setTypeOrDim(const std::string &name, const std::string &value) {
   for (size_t i = 0; i < entry_.dims.size(); ++i)
     if (entry_.dims[i].name == name) {
-      dims_[i] = readInteger(value);
+      dims_[i] = integerIn(value);
       if (!dims_[i] || *dims_[i] < 0)
         fail(name, "a dimension is an integer that is not negative, not `" + value + "`");
       return true;
@@ -364,7 +358,7 @@ std::optional<rt::OwnedArray> Resolver::make(const rt::Param &param, const std::
 
 std::optional<PtlScalar> Resolver::scalar(const rt::Param &param, const std::string &text) {
   ElemKind kind = *kindOf(elemOf(param));
-  std::optional<int64_t> integer = readInteger(text);
+  std::optional<int64_t> integer = integerIn(text);
   std::optional<double> number = readNumber(text);
   if (!number && !integer) {
     fail(param.name, "`" + text + "` is not a number");

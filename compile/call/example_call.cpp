@@ -5,6 +5,7 @@
 #include "runtime/elem.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 namespace ptl {
@@ -20,6 +21,16 @@ static const int64_t *find(const ExampleSizes &wanted, const CallableDecl &decl,
   if (found == wanted.end())
     found = wanted.find(name);
   return found == wanted.end() ? nullptr : &found->second;
+}
+
+ExampleSizes sizesWanted(const CallableDecl &decl, const Wanted &wanted) {
+  ExampleSizes sizes;
+  for (const auto &[name, value] : wantedBy(decl, wanted)) {
+    int64_t number = 0;
+    if (std::from_chars(value.data(), value.data() + value.size(), number).ec == std::errc())
+      sizes[name] = number;
+  }
+  return sizes;
 }
 
 Wanted staticSizes(const CallableDecl &decl, const ExampleSizes &wanted) {

@@ -23,6 +23,9 @@ struct ExampleSize {
 /// Lengths by name: `S`, or `f.S` for the declaration `f` alone.
 using ExampleSizes = std::map<std::string, int64_t>;
 
+/// The values of a request for one declaration that are integers.
+ExampleSizes sizesWanted(const CallableDecl &decl, const Wanted &wanted);
+
 /// The sizes that determine static dimensions, which are bound together with everything else in
 /// `wanted`.
 Wanted staticSizes(const CallableDecl &decl, const ExampleSizes &wanted);

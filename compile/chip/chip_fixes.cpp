@@ -1,10 +1,10 @@
 #include "compile/chip/chip_fixes.h"
 
 #include "compile/source_spans.h"
+#include "frontend/base/read_number.h"
 #include "frontend/syntax/typed_nodes.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace ptl {
 
@@ -76,15 +76,12 @@ std::vector<TileNumber> tileNumbers(const CheckedProgram &program, const Callabl
     if (slots.size() != 3 || tree.text(slots[0]) != "tiles" || !tree.is(slots[2], NodeKind::Arg))
       return;
     NodeId last = tree.children(slots[2]).back();
-    std::string digits(tree.text(last));
-    int64_t value = 0;
-    auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    bool isPlain = tree.is(last, NodeKind::IntLiteral) && problem == std::errc() &&
-                   end == digits.data() + digits.size();
+    std::optional<int64_t> value = integerIn(tree.text(last));
+    bool isPlain = tree.is(last, NodeKind::IntLiteral) && value;
     Span whole = tree.span(node), number = tree.span(last);
     if (isPlain)
       numbers.push_back({{decl.module->file, number.begin, number.end},
-                         value,
+                         *value,
                          std::string(tree.text(node).substr(0, number.begin - whole.begin))});
   };
   visit(visit, decl.syntax);

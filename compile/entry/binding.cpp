@@ -1,10 +1,10 @@
 #include "compile/entry/binding.h"
 
 #include "compile/entry/reach.h"
+#include "frontend/base/read_number.h"
 #include "frontend/sema/example_names.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace ptl {
 
@@ -64,10 +64,8 @@ constexpr int64_t kStaticDefault = 128;
 using Call = CallSite;
 
 std::optional<int64_t> numberOf(const std::string &text) {
-  int64_t value = 0;
-  auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  bool whole = status == std::errc() && end == text.data() + text.size();
-  return whole && value >= 0 ? std::optional(value) : std::nullopt;
+  std::optional<int64_t> value = integerIn(text);
+  return value && *value >= 0 ? value : std::nullopt;
 }
 
 /// Chooses the values of one declaration.

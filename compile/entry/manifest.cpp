@@ -287,12 +287,8 @@ void Writer::wheres(JsonWriter &json, const CallableDecl &decl) const {
 void Writer::variant(JsonWriter &json, const CallableDecl &decl,
                      const ManifestVariant &variant) const {
   json.beginObject().field("symbol", variant.symbol);
-  if (!variant.statics.empty()) {
-    json.key("static").beginObject();
-    for (const auto &[name, value] : variant.statics)
-      json.field(name, value);
-    json.endObject();
-  }
+  if (!variant.statics.empty())
+    json.fields("static", variant.statics);
   if (!variant.elems.empty()) {
     json.key("elems").beginObject();
     for (size_t i = 0; i < variant.elems.size(); ++i)

@@ -1,5 +1,6 @@
 #include "compile/graph/program_graph.h"
 
+#include "compile/source_spans.h"
 #include "ir/dialect/attributes.h"
 #include "ir/dialect/op_facts.h"
 #include "ir/dialect/ptl_dialect.h"
@@ -105,6 +106,7 @@ private:
     if (mlir::isa<ir::RefType>(argument.getType()))
       return;
     auto loop = mlir::dyn_cast_or_null<mlir::scf::ForOp>(argument.getOwner()->getParentOp());
+    // The first argument of a body is the position, which no operation makes.
     if (!loop || argument.getArgNumber() == 0)
       return;
     unsigned number = argument.getArgNumber() - 1;
@@ -233,8 +235,10 @@ void TaskReader::readTask(mlir::Operation *op) {
     if (auto store = mlir::dyn_cast<ir::StoreOp>(inner)) {
       written.insert(store.getRef());
       loaded.insert(store.getValue());
+      // What is added to is read, too.
       if (store.getAtomic())
         loaded.insert(store.getRef());
+      // The first store to an array from outside shows how large tiles are.
       if (task.tile.empty() && task.isGrid && outside.contains(store.getRef()))
         task.tile = typeText(store.getValue().getType(), /*capacities=*/true);
     } else {
@@ -316,6 +320,7 @@ void GraphRecorder::Seen::nameTasks() {
       if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end())
         names.push_back(name);
     };
+    // The names of all operations say nothing about a task that is the whole program.
     if (graph.tasks.size() > 1)
       for (const GraphOp &op : graph.ops)
         if (std::find(op.tasks.begin(), op.tasks.end(), number) != op.tasks.end())
@@ -348,6 +353,7 @@ void GraphRecorder::Seen::readTasks(mlir::func::FuncOp function) {
     graph.ops.back().tasks = reader.tasksAt(location);
   }
   // An operation that became part of another, such as a scale of a product, stands with what uses it.
+  // From the last one on, since users come later and have to have their tasks first.
   for (size_t i = graph.ops.size(); i-- > 0;)
     for (const GraphOp &user : graph.ops)
       if (graph.ops[i].tasks.empty() &&
@@ -390,10 +396,6 @@ static void timeKernels(ProgramGraph &graph, const Cost &cost) {
         ++task.runs;
       }
   }
-}
-
-static bool isWithin(Span inner, Span outer) {
-  return inner.file == outer.file && outer.begin <= inner.begin && inner.end <= outer.end;
 }
 
 /// On this processor times are known by statement: a task has those of the statements that no other task has a part of.

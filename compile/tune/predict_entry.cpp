@@ -14,7 +14,7 @@ static constexpr uint64_t kMostSimulated = 4'000'000;
 /// The search gives up after this many different codes without a known time.
 static constexpr size_t kMostUnknown = 4;
 
-static std::string firstError(const DiagnosticSink &sink) {
+std::string firstError(const DiagnosticSink &sink) {
   for (const Diagnostic &diagnostic : sink.all())
     if (diagnostic.severity == Severity::Error)
       return diagnostic.message;

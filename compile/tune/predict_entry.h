@@ -10,6 +10,9 @@
 
 namespace ptl {
 
+/// Why something cannot be compiled: the message of the first error.
+std::string firstError(const DiagnosticSink &sink);
+
 /// One form of an entry for a chip.
 struct PredictedForm {
   const CheckedProgram &program;

@@ -1,10 +1,10 @@
 #include "compile/tune/schedule_choices.h"
 
 #include "compile/tune/source_moves.h"
+#include "frontend/base/read_number.h"
 #include "frontend/syntax/typed_nodes.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 namespace ptl {
@@ -129,11 +129,7 @@ void ChoiceReader::countLabels(NodeId node) {
 }
 
 std::optional<int64_t> ChoiceReader::numberIn(const Tree &tree, NodeId node) const {
-  int64_t number = 0;
-  std::string_view digits = tree.text(node);
-  auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  bool isWhole = problem == std::errc() && end == digits.data() + digits.size();
-  return isWhole ? std::optional(number) : std::nullopt;
+  return integerIn(tree.text(node));
 }
 
 void ChoiceReader::add(ScheduleChoice choice, int64_t startValue) {

@@ -2,10 +2,10 @@
 #include "compile/chip/chip_fixes.h"
 #include "compile/entry/reach.h"
 #include "compile/tune/source_moves.h"
+#include "frontend/base/read_number.h"
 #include "frontend/syntax/typed_nodes.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace ptl {
 
@@ -96,11 +96,11 @@ static std::optional<SourceNumber> depthOf(const CostQuestion &question, const T
   NodeId depth = view.pipeline();
   if (depth != kNoNode) {
     span = tree.span(depth);
-    std::string_view digits = tree.text(depth);
-    auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), present);
+    std::optional<int64_t> number = integerIn(tree.text(depth));
     // A depth that is a name has its value elsewhere.
-    if (problem != std::errc() || end != digits.data() + digits.size())
+    if (!number)
       return std::nullopt;
+    present = *number;
   } else if (view.unroll() != kNoNode) {
     return std::nullopt; // the parser wants `pipeline` before it
   }

@@ -284,13 +284,6 @@ std::optional<std::pair<double, double>> EntryTuning::confirmed(const TunePoint 
 
 TuneOutcome EntryTuning::evaluateToday() { return compiled(question_, question_.wanted); }
 
-static std::string firstError(const DiagnosticSink &sink) {
-  for (const Diagnostic &diagnostic : sink.all())
-    if (diagnostic.severity == Severity::Error)
-      return diagnostic.message;
-  return "it cannot be compiled";
-}
-
 /// Items that a request cannot set are compiled as a user would do it: the schedule is written into
 /// the text, which is checked again.
 TuneOutcome EntryTuning::compiledText(const TunePoint &point) {

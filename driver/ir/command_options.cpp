@@ -67,13 +67,7 @@ Wanted wantedOf(const Options &options) {
 }
 
 ExampleSizes exampleSizes(const Options &options, const CallableDecl &decl) {
-  ExampleSizes sizes;
-  for (const auto &[name, value] : wantedBy(decl, wantedOf(options))) {
-    int64_t number = 0;
-    if (std::from_chars(value.data(), value.data() + value.size(), number).ec == std::errc())
-      sizes[name] = number;
-  }
-  return sizes;
+  return sizesWanted(decl, wantedOf(options));
 }
 
 } // namespace ptl

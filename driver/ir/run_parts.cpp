@@ -3,8 +3,8 @@
 #include "codegen/parts/run_parts.h"
 #include "driver/ir/checkpoints.h"
 #include "driver/version.h"
+#include "frontend/base/read_number.h"
 
-#include <charconv>
 #include <cstdio>
 
 namespace ptl {
@@ -30,12 +30,9 @@ std::optional<parts::MachineShape> shapeGiven(Session &session, uint32_t mostPar
     size_t equals = text.find('=');
     std::string level(equals == text.npos ? "" : text.substr(0, equals));
     std::string_view digits = equals == text.npos ? text : text.substr(equals + 1);
-    uint32_t count = 0;
-    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
-    bool isNumber = error == std::errc() && end == digits.data() + digits.size();
+    uint32_t count = integerIn<uint32_t>(digits).value_or(0);
     all *= count;
-    if (!isNumber || count < 1 || count > mostParts || all > mostParts ||
-        !shape.emplace(level, count).second) {
+    if (count < 1 || count > mostParts || all > mostParts || !shape.emplace(level, count).second) {
       session.sink().report(DiagId::BadRunArgument, kNoSpan,
                             {"--shape", "it takes levels and how many parts each has, at most " +
                                             std::to_string(mostParts) +

@@ -3,9 +3,9 @@
 #include "compile/entry/binding.h"
 #include "compile/entry/choose_entry.h"
 #include "driver/ir/commands.h"
+#include "frontend/base/read_number.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 namespace ptl {
@@ -64,9 +64,8 @@ std::string apply(ManifestVariant &variant, const Axis &axis, const std::string 
     variant.symbol += "_" + value;
     return elementProblem(*axis.type, value);
   }
-  int64_t number = -1;
-  auto [end, status] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (status != std::errc() || end != value.data() + value.size() || number < 0)
+  int64_t number = integerIn(value).value_or(-1);
+  if (number < 0)
     return "`" + value + "` is not a value for it";
   if (axis.kind == Axis::Kind::Leading)
     variant.leading = static_cast<uint32_t>(number);
@@ -150,10 +149,8 @@ std::map<std::string, int64_t> tunablesGiven(Session &session, const CallableDec
       if (equals == define.npos || (name != own && name != decl.name + "." + own))
         continue;
       std::string text = define.substr(equals + 1);
-      int64_t value = 0;
-      auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-      bool isNumber = status == std::errc() && end == text.data() + text.size();
-      if (!isNumber || (tunable.isBool ? value < 0 || value > 1 : value < 1))
+      int64_t value = integerIn(text).value_or(-1);
+      if (value < (tunable.isBool ? 0 : 1) || (tunable.isBool && value > 1))
         session.sink().report(DiagId::BadRunArgument, kNoSpan,
                               {name, "`" + text + "` is not a value for it"});
       else

@@ -2,11 +2,11 @@
 // by them, ended by them; what goes wrong here costs one request.
 #include "agent/tools/worker.h"
 #include "frontend/base/install.h"
+#include "frontend/base/read_number.h"
 #include "frontend/base/time_slice.h"
 #include "lsp/worker/limits.h"
 #include "lsp/worker/worker.h"
 
-#include <charconv>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -34,19 +34,14 @@ struct Arguments {
   Json request = {{"id", 1}, {"method", "preview"}, {"stage", "tile"}};
 };
 
-std::optional<int64_t> readNumber(std::string_view text) {
-  int64_t value = 0;
-  auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  bool whole = status == std::errc() && end == text.data() + text.size();
-  return whole && value >= 0 ? std::optional(value) : std::nullopt;
-}
-
 /// One option with its value; false if there is no such option.
 bool readOption(Arguments &arguments, std::string_view option, const std::string &value) {
   auto number = [&](int64_t &target) {
-    std::optional<int64_t> read = readNumber(value);
-    target = read.value_or(target);
-    return read.has_value();
+    std::optional<int64_t> read = integerIn(value);
+    if (!read || *read < 0)
+      return false;
+    target = *read;
+    return true;
   };
   int64_t level = 2;
   if (option == "--memory")

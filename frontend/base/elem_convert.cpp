@@ -7,6 +7,22 @@
 #include <limits>
 
 namespace ptl {
+double roundedToWhole(double value, RoundMode mode) {
+  switch (mode) {
+  case RoundMode::Even:
+    return std::nearbyint(value);
+  case RoundMode::Away:
+    return std::round(value);
+  case RoundMode::Zero:
+    return std::trunc(value);
+  case RoundMode::Down:
+    return std::floor(value);
+  case RoundMode::Up:
+    return std::ceil(value);
+  }
+  return value;
+}
+
 namespace {
 
 /// A float type in numbers. f8e4m3 has no infinity: its largest exponent holds numbers, and NaN
@@ -129,22 +145,6 @@ double integerToFloat(int64_t value, ElemKind from, ElemKind to, RoundMode mode)
     return decodeFloat(negative ? nanScale : encodeFloat(static_cast<double>(magnitude), to, mode),
                        to);
   return decodeFloat(encodeParts(Format(to), negative, magnitude, 0, mode), to);
-}
-
-double roundedToWhole(double value, RoundMode mode) {
-  switch (mode) {
-  case RoundMode::Even:
-    return std::nearbyint(value);
-  case RoundMode::Away:
-    return std::round(value);
-  case RoundMode::Zero:
-    return std::trunc(value);
-  case RoundMode::Down:
-    return std::floor(value);
-  case RoundMode::Up:
-    return std::ceil(value);
-  }
-  return value;
 }
 
 int64_t floatToInteger(double value, ElemKind to, RoundMode mode) {

@@ -26,6 +26,8 @@ uint64_t encodeFloat(double value, ElemKind kind, RoundMode mode = RoundMode::Ev
 double decodeFloat(uint64_t bits, ElemKind kind);
 /// `value` rounded to what `kind` can hold.
 double roundFloat(double value, ElemKind kind, RoundMode mode = RoundMode::Even);
+/// The whole number that `value` is rounded to.
+double roundedToWhole(double value, RoundMode mode);
 
 /// `value` modulo the width of the integer type `kind` (any two's complement pattern in, a
 /// `Scalar::i` out).

@@ -31,6 +31,13 @@ public:
   }
   /// Writes a `key` followed by a number.
   JsonWriter &field(std::string_view name, int64_t value) { return key(name).number(value); }
+  /// Writes a `key` followed by an object, which has a field for each pair of a name and a value.
+  template <typename Pairs> JsonWriter &fields(std::string_view name, const Pairs &pairs) {
+    key(name).beginObject();
+    for (const auto &[each, value] : pairs)
+      field(each, value);
+    return endObject();
+  }
 
   /// The document with a final line end.
   std::string take() { return std::move(out_) + "\n"; }

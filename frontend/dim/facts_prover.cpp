@@ -476,23 +476,29 @@ bool FactProver::followsByOperands(Dim a, FactMask &from) {
   return false;
 }
 
-bool FactProver::isNonNegative(Dim a, FactMask &from) {
-  // Many questions need no facts, and are not stored.
-  if (!a || context_.isPlainlyNonNegative(a))
-    return a.isKnown();
-  // The same question is asked again and again while types are compared.
-  const std::optional<FactMask> *known = facts_.answer(a, depth_);
+/// The answer to a question about `a`, which is asked again and again while types are compared:
+/// `find(used)` answers it the first time.
+template <typename Find>
+bool FactProver::remembered(Dim a, int question, FactMask &from, Find find) {
+  const std::optional<FactMask> *known = facts_.answer(a, question);
   std::optional<FactMask> answer;
   if (!known) {
     FactMask used;
-    if (findsNonNegative(a, used))
+    if (find(used))
       answer = used;
-    facts_.asked.set(a.id(), depth_, answer);
+    facts_.asked.set(a.id(), question, answer);
     known = &answer;
   }
   if (*known)
     from |= **known;
   return known->has_value();
+}
+
+bool FactProver::isNonNegative(Dim a, FactMask &from) {
+  // Many questions need no facts, and are not stored.
+  if (!a || context_.isPlainlyNonNegative(a))
+    return a.isKnown();
+  return remembered(a, depth_, from, [&](FactMask &used) { return findsNonNegative(a, used); });
 }
 
 bool FactProver::findsNonNegative(Dim a, FactMask &used) {
@@ -526,20 +532,11 @@ bool FactProver::isZero(Dim a, FactMask &from) {
 bool FactProver::isNeverZero(Dim a, FactMask &from) {
   if (!a || a.isConstant())
     return a && !a.isConstant(0);
-  const std::optional<FactMask> *known = facts_.answer(a, kNeverZero);
-  std::optional<FactMask> answer;
-  if (!known) {
-    FactMask used;
+  return remembered(a, kNeverZero, from, [&](FactMask &used) {
     attempts_ = 0;
     // The assumption is a = 0, which has to contradict the facts.
-    if (!facts_.mayBeZero(a) && refutes({{a, true, nullptr}}, used, 0))
-      answer = used;
-    facts_.asked.set(a.id(), kNeverZero, answer);
-    known = &answer;
-  }
-  if (*known)
-    from |= **known;
-  return known->has_value();
+    return !facts_.mayBeZero(a) && refutes({{a, true, nullptr}}, used, 0);
+  });
 }
 
 std::optional<int64_t> FactProver::greatest(Dim a) {

@@ -39,6 +39,7 @@ private:
   void knowDivision(std::vector<DimKnowledge> &known, const DimAtom &atom, Dim rest);
   void knowChoice(std::vector<DimKnowledge> &known, const DimAtom &atom, Dim rest);
   bool findsNonNegative(Dim a, FactMask &used);
+  template <typename Find> bool remembered(Dim a, int question, FactMask &from, Find find);
   bool followsFromOne(Dim a, FactMask &from);
   bool followsByOperands(Dim a, FactMask &from);
   bool followsFromChain(Dim a, FactMask &from, int links);

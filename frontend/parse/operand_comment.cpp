@@ -1,13 +1,11 @@
 #include "frontend/parse/operand_comment.h"
 
+#include "frontend/base/word_char.h"
+
 #include <unordered_set>
 
 namespace ptl {
 namespace {
-
-bool isWordChar(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t'))

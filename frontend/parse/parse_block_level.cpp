@@ -28,16 +28,21 @@ static NodeId parseCount(Parser &p) {
   return count;
 }
 
-NodeId parsePipe(Parser &p) {
+/// `NAME[count]: TYPE word VALUE`, of which the count, and the word with its value, may be missing.
+static NodeId parseStorage(Parser &p, NodeKind kind, const char *wanted, std::string_view word) {
   TokenIndex first = p.position;
   p.advance();
-  NodeId name = parseName(p, "a name for the pipe");
+  NodeId name = parseName(p, wanted);
   NodeId count = parseCount(p);
   NodeId type = p.expect(TokenKind::Colon) ? parseType(p) : p.missing();
-  NodeId depth = kNoNode;
-  if (p.continues() && p.acceptWord("depth"))
-    depth = parseBinary(p, Precedence::Or);
-  return p.make(NodeKind::PipeStmt, first, {name, count, type, depth});
+  NodeId value = kNoNode;
+  if (p.continues() && p.acceptWord(word))
+    value = parseBinary(p, Precedence::Or);
+  return p.make(kind, first, {name, count, type, value});
+}
+
+NodeId parsePipe(Parser &p) {
+  return parseStorage(p, NodeKind::PipeStmt, "a name for the pipe", "depth");
 }
 
 /// `0`, `s in 0..S`; no node if the section is for a kind of core.
@@ -59,15 +64,7 @@ NodeId parseOn(Parser &p) {
 }
 
 NodeId parseBuffer(Parser &p) {
-  TokenIndex first = p.position;
-  p.advance();
-  NodeId name = parseName(p, "a name for the buffer");
-  NodeId count = parseCount(p);
-  NodeId type = p.expect(TokenKind::Colon) ? parseType(p) : p.missing();
-  NodeId address = kNoNode;
-  if (p.continues() && p.acceptWord("at"))
-    address = parseBinary(p, Precedence::Or);
-  return p.make(NodeKind::BufferStmt, first, {name, count, type, address});
+  return parseStorage(p, NodeKind::BufferStmt, "a name for the buffer", "at");
 }
 
 NodeId parseEvent(Parser &p) {

@@ -1,6 +1,7 @@
 // Refactorings: a source with the selection marked `$[`…`$]` or the cursor `$0`, and what it
 // becomes. The result of every one has no errors that the source did not have.
 #include "lsp/ide/code_actions.h"
+#include "lsp/ide/example_files_test_util.h"
 #include "lsp/ide/test_options.h"
 
 #include "frontend/syntax/tree.h"
@@ -138,33 +139,15 @@ TEST(CodeActions, Cases) {
     std::ofstream(path, std::ios::binary) << updated;
 }
 
-std::string readFile(const std::filesystem::path &path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return std::move(text).str();
-}
-
-std::vector<std::filesystem::path> examplePaths() {
-  std::vector<std::filesystem::path> paths;
-  for (const char *folder : {"/examples", "/std"})
-    for (const auto &entry :
-         std::filesystem::directory_iterator(PTL_SOURCE_DIR + std::string(folder)))
-      if (entry.path().extension() == ".ptl")
-        paths.push_back(entry.path());
-  std::sort(paths.begin(), paths.end());
-  return paths;
-}
-
 /// Every action that is offered for a selection anywhere gives a file without errors.
 TEST(CodeActions, EveryResultOfTheExamplesIsRight) {
   std::map<std::string, int> counts;
   const char *env = std::getenv("PTL_SELECTIONS");
   int perFile = env ? std::atoi(env) : 25;
-  for (const auto &path : examplePaths()) {
+  for (const std::string &path : examplePaths()) {
     Workspace workspace(testOptions());
-    std::string text = readFile(path);
-    File &file = workspace.open(path.string(), text, 1);
+    std::string text = readFile(path).value();
+    File &file = workspace.open(path, text, 1);
     std::mt19937 random(1);
     for (int i = 0; i < perFile; ++i) {
       const Place &place = file.document.places()[random() % file.document.places().size()];
@@ -201,7 +184,7 @@ TEST(CodeActions, EveryResultOfTheExamplesIsRight) {
           continue;
         std::string result = applied(file, action.edits);
         Workspace fresh(testOptions());
-        File &edited = fresh.open(path.string(), result, 1);
+        File &edited = fresh.open(path, result, 1);
         while (fresh.checkNext(edited)) {
         }
         for (const FileDiagnostic &each : fresh.diagnostics(edited))
@@ -221,14 +204,14 @@ TEST(CodeActions, EveryResultOfTheExamplesIsRight) {
 
 /// Nothing crashes on what is broken, and listing looks at no more than it must.
 TEST(CodeActions, BrokenFiles) {
-  for (const auto &path : examplePaths()) {
-    std::string text = readFile(path);
+  for (const std::string &path : examplePaths()) {
+    std::string text = readFile(path).value();
     std::mt19937 random(7);
     for (int i = 0; i < 12; ++i) {
       std::string broken = text;
       broken.erase(random() % broken.size(), 1 + random() % 40);
       Workspace workspace(testOptions());
-      File &file = workspace.open(path.string(), broken, 1);
+      File &file = workspace.open(path, broken, 1);
       uint32_t a = static_cast<uint32_t>(random() % broken.size());
       uint32_t b = std::min<uint32_t>(a + random() % 200, static_cast<uint32_t>(broken.size()));
       for (const CodeAction &action : codeActions(workspace, file, {a, b}))

@@ -1,5 +1,6 @@
 #include "lsp/ide/module_exports.h"
 
+#include "frontend/base/word_char.h"
 #include "frontend/sema/declarations/import_edit.h"
 #include "frontend/syntax/typed_nodes.h"
 #include "lsp/ide/symbol.h"
@@ -26,10 +27,7 @@ bool isIdentifier(std::string_view text) {
   if (text.empty() || (text[0] >= '0' && text[0] <= '9'))
     return false;
   return wordKind(text) == TokenKind::Identifier &&
-         std::all_of(text.begin(), text.end(), [](char c) {
-           return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                  (c >= '0' && c <= '9');
-         });
+         std::all_of(text.begin(), text.end(), isWordChar);
 }
 
 static std::vector<fs::path> filesIn(const fs::path &folder) {

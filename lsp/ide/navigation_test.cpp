@@ -1,4 +1,5 @@
 #include "lsp/ide/call_hierarchy.h"
+#include "lsp/ide/example_files_test_util.h"
 #include "lsp/ide/navigation.h"
 #include "lsp/ide/navigation_test_util.h"
 #include "lsp/ide/rename.h"
@@ -223,19 +224,6 @@ TEST(CallHierarchy, ListsCallersAndCallees) {
 
 // ---- All of it, everywhere ----------------------------------------------------------------------
 
-std::vector<std::string> exampleTexts() {
-  std::vector<std::string> texts;
-  for (const char *folder : {"/examples", "/std"})
-    for (const auto &entry :
-         std::filesystem::directory_iterator(PTL_SOURCE_DIR + std::string(folder)))
-      if (entry.path().extension() == ".ptl") {
-        std::ostringstream text;
-        text << std::ifstream(entry.path(), std::ios::binary).rdbuf();
-        texts.push_back(std::move(text).str());
-      }
-  return texts;
-}
-
 /// Everything at some bytes of a text; what is declared is among its own mentions.
 void expectSound(const std::string &text, uint32_t step) {
   Workspace workspace(testOptions());
@@ -259,7 +247,8 @@ void expectSound(const std::string &text, uint32_t step) {
 }
 
 TEST(Navigation, IsSoundInWholeAndBrokenText) {
-  for (const std::string &text : exampleTexts()) {
+  for (const std::string &path : examplePaths()) {
+    std::string text = readFile(path).value();
     expectSound(text, 13);
     expectSound(text.substr(0, text.size() / 3), 17);
     expectSound(text.substr(text.size() / 2), 17);
@@ -274,7 +263,8 @@ size_t countErrors(Workspace &workspace, File &file) {
 
 TEST(Navigation, RenamingKeepsExamplesCorrect) {
   size_t count = 0;
-  for (const std::string &text : exampleTexts()) {
+  for (const std::string &path : examplePaths()) {
+    std::string text = readFile(path).value();
     Workspace workspace(testOptions());
     File &file = workspace.open("/a.ptl", text, 1);
     size_t errors = countErrors(workspace, file);

@@ -1,4 +1,6 @@
 // After every edit, what the workspace says of a file is what a check of the whole file says.
+#include "frontend/base/word_char.h"
+#include "lsp/ide/example_files_test_util.h"
 #include "lsp/ide/test_options.h"
 #include "lsp/ide/workspace.h"
 
@@ -49,41 +51,21 @@ std::string incremental(Workspace &workspace, File &file) {
   return join(lines);
 }
 
-std::string readFile(const std::filesystem::path &path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return std::move(text).str();
-}
-
-std::vector<std::string> examplePaths() {
-  std::vector<std::string> paths;
-  for (const char *folder : {"/examples", "/std"})
-    for (const auto &entry :
-         std::filesystem::directory_iterator(PTL_SOURCE_DIR + std::string(folder)))
-      if (entry.path().extension() == ".ptl")
-        paths.push_back(entry.path().string());
-  std::sort(paths.begin(), paths.end());
-  return paths;
-}
-
 /// A random edit: words and signs go in, characters, words, lines and whole parts go.
 struct Edit {
   Range range;
   std::string text;
 };
 
-bool isOfWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
 /// The word at a byte, or the next one.
 Range wordAt(const std::string &text, uint32_t at) {
   auto size = static_cast<uint32_t>(text.size());
-  while (at < size && !isOfWord(text[at]))
+  while (at < size && !isWordChar(text[at]))
     ++at;
   uint32_t begin = at;
-  while (begin > 0 && isOfWord(text[begin - 1]))
+  while (begin > 0 && isWordChar(text[begin - 1]))
     --begin;
-  while (at < size && isOfWord(text[at]))
+  while (at < size && isWordChar(text[at]))
     ++at;
   return {begin, at};
 }
@@ -160,7 +142,7 @@ Edit randomEdit(const std::string &text, std::mt19937 &random) {
 TEST(Workspace, ChunksAreTheFile) {
   for (const std::string &path : examplePaths()) {
     Workspace workspace(testOptions());
-    std::string text = readFile(path);
+    std::string text = readFile(path).value();
     File &file = workspace.open(path, text, 1);
     EXPECT_EQ(file.document.text(), text) << path;
     EXPECT_EQ(incremental(workspace, file), fresh(path, text)) << path;
@@ -269,7 +251,7 @@ TEST(Workspace, RecursionFollowsCalls) {
 void expectSameAfterEdits(const std::string &path, unsigned edits, unsigned seed) {
   std::mt19937 random(seed);
   Workspace workspace(testOptions());
-  std::string text = readFile(path);
+  std::string text = readFile(path).value();
   const std::string original = text;
   File &file = workspace.open(path, text, 1);
   for (unsigned i = 0; i < edits; ++i) {

@@ -1,5 +1,6 @@
 // Code actions, formatting and lenses as requests.
 #include "lsp/ide/code_actions.h"
+#include "lsp/server/answer_test_util.h"
 #include "lsp/server/capabilities.h"
 #include "lsp/server/handlers.h"
 
@@ -27,12 +28,6 @@ json titled(const json &actions, const std::string &title) {
     if (action.at("title").get<std::string>().starts_with(title))
       return action;
   return nullptr;
-}
-
-/// An answer that is JSON text already.
-json parsed(const json &raw) {
-  const auto &bytes = raw.get_binary();
-  return json::parse(bytes.begin(), bytes.end());
 }
 
 TEST(ActionHandlers, AllKindsAreAdvertised) {

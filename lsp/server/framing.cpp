@@ -1,7 +1,8 @@
 #include "lsp/server/framing.h"
 
+#include "frontend/base/read_number.h"
+
 #include <algorithm>
-#include <charconv>
 
 namespace ptl::lsp {
 
@@ -28,10 +29,7 @@ static std::optional<size_t> contentLength(std::string_view header) {
     size_t colon = line.find(':');
     if (colon == line.npos || !equalsIgnoringCase(trimmed(line.substr(0, colon)), "content-length"))
       continue;
-    std::string_view digits = trimmed(line.substr(colon + 1));
-    size_t length = 0;
-    auto [rest, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), length);
-    if (problem == std::errc() && rest == digits.data() + digits.size())
+    if (std::optional<size_t> length = integerIn<size_t>(trimmed(line.substr(colon + 1))))
       return length;
   }
   return std::nullopt;

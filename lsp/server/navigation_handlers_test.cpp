@@ -1,4 +1,5 @@
 // What the handlers of navigation answer, as the client sees it.
+#include "lsp/server/answer_test_util.h"
 #include "lsp/server/handlers.h"
 
 #include <gtest/gtest.h>
@@ -20,11 +21,6 @@ struct Client {
   }
   Session session;
 };
-
-json parsed(const json &raw) {
-  const auto &bytes = raw.get_binary();
-  return json::parse(bytes.begin(), bytes.end());
-}
 
 json range(int line, int from, int to) {
   return {{"start", {{"line", line}, {"character", from}}},

@@ -7,21 +7,7 @@ namespace ptl::lsp {
 
 // ---- Names --------------------------------------------------------------------------------------
 
-static std::string encoded(std::string_view text) {
-  constexpr const char *digits = "0123456789ABCDEF";
-  std::string out;
-  for (char c : text) {
-    // These are the characters that a URI may hold as they are.
-    bool isPlain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                   c == '-' || c == '_' || c == '.' || c == '~';
-    if (isPlain)
-      out += c;
-    else
-      (out += '%') +=
-          {digits[static_cast<unsigned char>(c) >> 4], digits[static_cast<unsigned char>(c) & 15]};
-  }
-  return out;
-}
+static std::string encoded(std::string_view text) { return percentEncoded(text, "-_.~"); }
 
 std::string PreviewKey::uri(const std::string &extension) const {
   std::string file = path.substr(path.rfind('/') + 1);

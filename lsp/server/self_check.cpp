@@ -60,30 +60,34 @@ const Row *rowOf(std::string_view method) {
 
 /// Every `{start, end}` of an answer lies in the file and is in order.
 void SelfCheck::checkRanges(const json &value, const ide::File &file, const std::string &where) {
-  if (value.is_array() || value.is_object()) {
-    // An answer that names another file has ranges in that file.
-    const json &named =
-        value.is_object() && value.contains("textDocument") ? value["textDocument"] : value;
-    if (named.is_object() && named.contains("uri") &&
-        named["uri"] != json(Session::uri(file.path())))
-      return;
-    for (const auto &[key, each] : value.items()) {
-      // The edits of a `WorkspaceEdit` stand under the file that they are for.
-      const ide::File *of = value.is_object() && key.starts_with("file:")
-                                ? session.workspace.find(Session::pathOfUri(key))
-                                : &file;
-      checkRanges(each, of ? *of : file, where);
-    }
+  if (value.is_array())
+    for (const json &each : value)
+      checkRanges(each, file, where);
+  if (!value.is_object())
+    return;
+  // An answer that names another file has ranges in that file.
+  auto document = value.find("textDocument");
+  const json &named = document == value.end() ? value : *document;
+  if (auto uri = named.is_object() ? named.find("uri") : named.end();
+      uri != named.end() && *uri != Session::uri(file.path()))
+    return;
+  for (const auto &[key, each] : value.get_ref<const json::object_t &>()) {
+    if (!each.is_structured())
+      continue;
+    // The edits of a `WorkspaceEdit` stand under the file that they are for.
+    const ide::File *of =
+        key.starts_with("file:") ? session.workspace.find(Session::pathOfUri(key)) : &file;
+    checkRanges(each, of ? *of : file, where);
   }
-  if (!value.is_object() || !value.contains("start") || !value.contains("end") ||
-      !value["start"].is_object() || !value["end"].is_object())
+  auto start = value.find("start"), end = value.find("end");
+  if (start == value.end() || end == value.end() || !start->is_object() || !end->is_object())
     return;
   auto key = [](const json &p) {
     return std::pair(p.value("line", int64_t(-1)), p.value("character", int64_t(-1)));
   };
   int64_t lines = file.document.lineCount();
-  bool isGood = key(value["start"]) <= key(value["end"]) && value["start"].value("line", -1) >= 0 &&
-                value["end"].value("line", int64_t(0)) <= lines;
+  bool isGood =
+      key(*start) <= key(*end) && key(*start).first >= 0 && end->value("line", int64_t(0)) <= lines;
   if (!isGood)
     fail(where, "a range outside the file or out of order: " + value.dump());
 }
@@ -118,13 +122,15 @@ void SelfCheck::ask(const Row &row, const json &params, const std::string &where
   ++asked;
   try {
     json answer = row.handler(session, params);
+    // What is text already is sent as it is; everything else has to be text that can be sent.
     if (answer.is_binary()) {
       const auto &text = answer.get_binary();
       answer = json::parse(text.begin(), text.end());
+    } else {
+      dumped(answer);
     }
     if (params.contains("textDocument"))
       checkRanges(answer, session.file(params), where);
-    dumped(answer);
     resolve(row.name, answer, where);
   } catch (const RequestError &) {
     // A refusal with a reason is an answer.

@@ -13,14 +13,21 @@ namespace ptl::lsp {
 
 // ---- Tables -------------------------------------------------------------------------------------
 
+/// The handler of a method; null if the table has none.
+template <typename Handler>
+static Handler findIn(const std::map<std::string, Handler, std::less<>> &handlers,
+                      const std::string &method) {
+  auto found = handlers.find(method);
+  return found == handlers.end() ? nullptr : found->second;
+}
+
 RequestHandler handlerOf(const std::string &method) {
   static const std::map<std::string, RequestHandler, std::less<>> handlers = {
 #define METHOD(NAME, HANDLER, CAPABILITY, OPTIONS) {NAME, HANDLER},
 #include "lsp/server/methods.def"
 #undef METHOD
   };
-  auto found = handlers.find(method);
-  return found == handlers.end() ? nullptr : found->second;
+  return findIn(handlers, method);
 }
 
 static DeferredHandler deferredHandlerOf(const std::string &method) {
@@ -29,8 +36,7 @@ static DeferredHandler deferredHandlerOf(const std::string &method) {
 #include "lsp/server/deferred_methods.def"
 #undef METHOD
   };
-  auto found = handlers.find(method);
-  return found == handlers.end() ? nullptr : found->second;
+  return findIn(handlers, method);
 }
 
 static NotificationHandler notificationHandlerOf(const std::string &method) {
@@ -39,8 +45,7 @@ static NotificationHandler notificationHandlerOf(const std::string &method) {
 #include "lsp/server/notification_methods.def"
 #undef METHOD
   };
-  auto found = handlers.find(method);
-  return found == handlers.end() ? nullptr : found->second;
+  return findIn(handlers, method);
 }
 
 // ---- Messages to the client ---------------------------------------------------------------------

@@ -31,23 +31,26 @@ static std::string percentDecoded(std::string_view text) {
   return decoded;
 }
 
+std::string percentEncoded(std::string_view text, std::string_view plain) {
+  constexpr const char *digits = "0123456789ABCDEF";
+  std::string out;
+  for (char c : text) {
+    bool isPlain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                   plain.find(c) != plain.npos;
+    if (isPlain)
+      out += c;
+    else
+      (out += '%') +=
+          {digits[static_cast<unsigned char>(c) >> 4], digits[static_cast<unsigned char>(c) & 15]};
+  }
+  return out;
+}
+
 std::string Session::uri(const std::string &path) {
   // Files that are on no disk (`untitled:…`) are identified by their URI.
   if (!path.starts_with('/'))
     return path;
-  constexpr std::string_view plain = "/-_.~";
-  std::string uri = "file://";
-  for (char c : path) {
-    bool isPlain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                   plain.find(c) != plain.npos;
-    constexpr const char *digits = "0123456789ABCDEF";
-    if (isPlain)
-      uri += c;
-    else
-      (uri += '%') +=
-          {digits[static_cast<unsigned char>(c) >> 4], digits[static_cast<unsigned char>(c) & 15]};
-  }
-  return uri;
+  return "file://" + percentEncoded(path, "/-_.~");
 }
 
 std::string Session::pathOfUri(std::string_view uri) {

@@ -27,6 +27,10 @@ enum class Encoding : uint8_t { Utf8, Utf16, Utf32 };
 json positionIn(const ide::Document &document, uint32_t offset, Encoding encoding);
 json rangeIn(const ide::Document &document, ide::Range range, Encoding encoding);
 
+/// A text as part of a URI: letters, digits and the characters of `plain` as they are, the others as
+/// `%` with two digits.
+std::string percentEncoded(std::string_view text, std::string_view plain);
+
 /// The client's capabilities on which answers depend.
 struct ClientAbilities {
   Encoding encoding = Encoding::Utf16;

@@ -1,5 +1,6 @@
 #include "lsp/server/typing.h"
 
+#include "frontend/base/word_char.h"
 #include "lsp/ide/names.h"
 
 #include <algorithm>
@@ -174,10 +175,6 @@ void Typing::leaveLine(const ide::File &file) {
   isLeft_ = true;
 }
 
-static bool isWordCharacter(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-}
-
 namespace {
 /// The word that a place touches, which is empty if there is none, in its line.
 struct TouchedWord {
@@ -191,9 +188,9 @@ static TouchedWord wordAt(const ide::File &file, uint32_t offset) {
   auto [line, column] = file.document.position(offset);
   std::string_view text = file.document.lineText(line);
   size_t place = std::min<size_t>(column, text.size()), begin = place, end = place;
-  while (begin > 0 && isWordCharacter(text[begin - 1]))
+  while (begin > 0 && isWordChar(text[begin - 1]))
     --begin;
-  while (end < text.size() && isWordCharacter(text[end]))
+  while (end < text.size() && isWordChar(text[end]))
     ++end;
   return {text, begin, place, end};
 }

@@ -26,6 +26,18 @@ static Json ledgerAnswer(const ChipOutcome &outcome) {
   return Json::parse(ledgerJson(outcome.ledger, outcome.statements), nullptr, false);
 }
 
+/// Adds the cost to an answer, if there is one. False if the code was settled before anybody asked for
+/// its cost: then it has been forgotten, and the request has to be answered again.
+bool Worker::addCost(const View &view, const Cost *cost, Json &result) {
+  if (!cost && view.isKnown && view.code->isSettled()) {
+    cache_.remove(view.code);
+    return false;
+  }
+  if (cost)
+    result["cost"] = view.placedCost(*cost);
+  return true;
+}
+
 /// Everything fits this processor; how long it takes at least is what there is to say.
 Json Worker::processorTime(const Json &request) {
   View view = open(request, "");
@@ -42,13 +54,8 @@ Json Worker::processorTime(const Json &request) {
   if (truthOf(request, "cost", false)) {
     if (!step("cost"))
       return error("cancelled", "the request was cancelled");
-    const Cost *cost = view.code->processorCost(sizesOf(request), view.timings);
-    if (!cost && view.isKnown && view.code->isSettled()) {
-      cache_.remove(view.code);
+    if (!addCost(view, view.code->processorCost(sizesOf(request), view.timings), result))
       return processorTime(request);
-    }
-    if (cost)
-      result["cost"] = view.placedCost(*cost);
   }
   result["timings"] = timingsJson(view.timings);
   return {{"result", std::move(result)}};
@@ -105,12 +112,8 @@ Json Worker::feasibility(const Json &request) {
                 : view.code->cost(sizesOf(request), truthOf(request, "hints", false), view.timings);
   if (!cost && isAdvised && !view.code->isSettled() && !step("cost"))
     return error("cancelled", "the request was cancelled");
-  if (!cost && view.isKnown && view.code->isSettled()) {
-    cache_.remove(view.code);
+  if (!addCost(view, cost, result))
     return feasibility(request);
-  }
-  if (cost)
-    result["cost"] = view.placedCost(*cost);
   result["timings"] = timingsJson(view.timings);
   return {{"result", std::move(result)}};
 }

@@ -1,5 +1,7 @@
 #include "lsp/worker/hover.h"
 
+#include "compile/source_spans.h"
+
 #include <algorithm>
 #include <cctype>
 
@@ -8,10 +10,6 @@ namespace ptl::worker {
 namespace {
 
 using Now = std::function<Span(Span)>;
-
-bool isInside(Span inner, Span outer) {
-  return inner.file == outer.file && outer.begin <= inner.begin && inner.end <= outer.end;
-}
 
 /// Lines of a text by how they come from a range.
 struct Found {
@@ -30,7 +28,7 @@ Found find(const StageText &stage, Span range, const Now &now) {
       Span here = now(span);
       if (here == range)
         rank = 2;
-      else if (isInside(here, range))
+      else if (isWithin(here, range))
         rank = std::max(rank, 1);
     }
     if (rank == 2)
@@ -41,7 +39,7 @@ Found find(const StageText &stage, Span range, const Now &now) {
       continue;
     for (Span span : stage.map.spans(line)) {
       Span here = now(span);
-      if (!isInside(range, here) || here.end - here.begin > smallest)
+      if (!isWithin(range, here) || here.end - here.begin > smallest)
         continue;
       if (here.end - here.begin < smallest)
         found.around.clear();

@@ -39,6 +39,7 @@ private:
   Json facts(const Json &request);
   Json feasibility(const Json &request);
   Json processorTime(const Json &request);
+  bool addCost(const View &view, const Cost *cost, Json &result);
   Json timeline(const Json &request);
   Json sizes(const Json &request);
   Json warm();

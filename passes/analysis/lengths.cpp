@@ -2,20 +2,12 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/analysis/kept_axis.h"
 #include "passes/analysis/op_info.h"
 
 using namespace mlir;
 
 namespace ptl::ir {
-
-/// The base's axis that becomes `axis` of the result when some are dropped.
-static int64_t keptAxis(llvm::ArrayRef<int64_t> dropped, int64_t rank, int64_t axis) {
-  // Axes that are dropped do not count in the result.
-  for (int64_t base = 0; base < rank; ++base)
-    if (!llvm::is_contained(dropped, base) && axis-- == 0)
-      return base;
-  return -1;
-}
 
 static Value lengthFrom(OpBuilder *builder, Value value, int64_t axis);
 

@@ -255,8 +255,7 @@ Tile materialise(KernelContext &c, const Tile &tile, Location loc) {
   if (tile.form != Tile::Form::Splat)
     return tile;
   Tile filled = tile;
-  filled.form =
-      tile.extents.cols == 1 && tile.extents.rows > 1 ? Tile::Form::Column : Tile::Form::Whole;
+  filled.form = formOf(tile.extents);
   filled.buffer = allocateLike(c, filled, loc);
   fillWith(c, filled, tile.scalar, loc);
   return filled;
@@ -273,7 +272,7 @@ Tile expand(KernelContext &c, const Tile &tile, const Extents2 &extents, Locatio
     return source;
   Tile whole = source;
   whole.extents = extents;
-  whole.form = extents.cols == 1 && extents.rows > 1 ? Tile::Form::Column : Tile::Form::Whole;
+  whole.form = formOf(extents);
   whole.buffer = allocateLike(c, whole, loc);
   if (source.form == Tile::Form::Column || whole.form == Tile::Form::Column)
     emit(c, loc, InstructionId::TRowExpand, {columnView(c, source)}, {whole.buffer});

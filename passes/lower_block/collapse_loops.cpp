@@ -32,6 +32,7 @@ static scf::ForOp loopInside(scf::ForOp loop) {
   if (!inner || inner.getInitArgs().size() != loop.getRegionIterArgs().size())
     return {};
   for (auto [init, argument] : llvm::zip(inner.getInitArgs(), loop.getRegionIterArgs()))
+    // The inner loop begins with what the outer one carries, and nobody else may see that.
     if (init != argument || !argument.hasOneUse())
       return {};
   for (auto [next, result] :
@@ -62,6 +63,8 @@ static llvm::SmallVector<scf::ForOp> nestFrom(scf::ForOp outermost) {
       break;
     nest.push_back(inner);
   }
+  // Only where rounds overlap is there something to gain: at each end of an inner loop they would
+  // not.
   auto pipeline = attrs::pipeline.of(nest.back());
   if (!pipeline || pipeline.getInt() < 2 || !addsProducts(nest.back()))
     nest.clear();
@@ -94,6 +97,7 @@ public:
     IRMapping values;
     placeVariables(made.getInductionVar(), counts, values);
     values.map(innermost.getRegionIterArgs(), made.getRegionIterArgs());
+    // Scalars of the outer loops are computed in each round, before what uses them.
     for (scf::ForOp loop : nest_)
       for (Operation &op : *loop.getBody())
         if (loop == innermost || (!isa<scf::ForOp>(op) && !op.hasTrait<OpTrait::IsTerminator>()))

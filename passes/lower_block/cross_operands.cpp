@@ -21,6 +21,7 @@ public:
 private:
   bool crossesAsItIs(Value operand) const;
   Value handed(Value operand);
+  Value viewOf(Value source, Operation *view);
   Value turned(Value operand);
   Value asMatrix(Value operand);
   Value asMatrix(NewAxisOp line);
@@ -58,6 +59,14 @@ static void eraseUnused(Operation *op) {
   }
 }
 
+/// The same view of another array.
+Value Handing::viewOf(Value source, Operation *view) {
+  b_.setInsertionPointAfter(view);
+  Operation *same = b_.clone(*view);
+  same->setOperand(0, source);
+  return same->getResult(0);
+}
+
 /// Whether a new axis makes a column of a row.
 static bool makesColumn(NewAxisOp view) {
   return rankOf(view.getSource().getType()) == 1 && view.getAxes() == llvm::ArrayRef<int64_t>{1};
@@ -75,10 +84,7 @@ Value Handing::turned(Value operand) {
     Value source = turned(op->getOperand(0));
     if (!source)
       return {};
-    b_.setInsertionPoint(op);
-    Operation *same = b_.clone(*op);
-    same->setOperand(0, source);
-    return same->getResult(0);
+    return viewOf(source, op);
   } else {
     Location loc = column.getLoc();
     const Extent &extent = extentsOf(column.getSource().getType()).front();
@@ -148,10 +154,7 @@ Value Handing::asMatrix(Value operand) {
   Value source = asMatrix(op->getOperand(0));
   if (!source)
     return {};
-  b_.setInsertionPointAfter(op);
-  Operation *same = b_.clone(*op);
-  same->setOperand(0, source);
-  return same->getResult(0);
+  return viewOf(source, op);
 }
 
 void Handing::run(MatmulOp product) {

@@ -17,7 +17,7 @@ using namespace mlir;
 
 namespace ptl::block {
 
-static std::string_view nameOf(Type element) {
+std::string_view operandName(Type element) {
   return element.isF32() ? "f32" : element.isF16() ? "f16" : element.isBF16() ? "bf16" : "i8";
 }
 
@@ -44,7 +44,7 @@ static std::optional<ProductShape> shapeOf(ir::MatmulOp product,
                       cols,
                       contracted > 0 ? contracted : longest,
                       pto::elementBytes(elementOf(product)),
-                      nameOf(elementOf(product)),
+                      operandName(elementOf(product)),
                       numProducts,
                       !product.getScales().empty()};
 }

@@ -10,6 +10,9 @@
 
 namespace ptl::block {
 
+/// The name of the element type of a product's operands, by which machines have their costs.
+std::string_view operandName(mlir::Type element);
+
 /// Chooses both for the products of a grid, by predicted time, or as a schedule requires (`l0`).
 /// False after an error, which is reported, if the schedule cannot be satisfied.
 bool markProducts(ir::ParallelOp grid, const Machine &machine, const Report &report);

@@ -86,6 +86,7 @@ static std::optional<unsigned> madeLength(Operation *op, StringAttr name) {
   auto found = llvm::find(names, name);
   if (found == names.end())
     return std::nullopt;
+  // They are counted from the end, because `index` has its start before them.
   return lengths[lengths.size() - names.size() + static_cast<size_t>(found - names.begin())];
 }
 

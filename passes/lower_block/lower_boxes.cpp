@@ -297,15 +297,13 @@ static std::optional<ShapedTile> newBox(KernelContext &c, Operation *op) {
   Type type = op->getResult(0).getType(), element = ir::elementTypeOf(type);
   if (!element.isInteger(1))
     return newResult(c, op);
-  std::optional<Extents2> extents = extentsOf(c, op, type);
-  if (!extents)
+  std::optional<Tile> bytes = tileFor(c, op, type);
+  if (!bytes)
     return std::nullopt;
-  Tile bytes;
-  bytes.extents = *extents;
-  bytes.element = storedType(element);
-  bytes.form = extents->cols == 1 && extents->rows > 1 ? Form::Column : Form::Whole;
-  bytes.buffer = allocateLike(c, bytes, op->getLoc());
-  return shaped(c, bytes, type);
+  bytes->element = storedType(element);
+  bytes->form = formOf(bytes->extents);
+  bytes->buffer = allocateLike(c, *bytes, op->getLoc());
+  return shaped(c, *bytes, type);
 }
 
 /// A box that is no matrix into the vector memory.

@@ -521,16 +521,12 @@ static void lowerIf(KernelContext &c, scf::IfOp branch) {
     }
     if (c.core == CoreKind::Cube)
       continue;
-    std::optional<Extents2> extents = extentsOf(c, branch, result.getType());
-    if (!extents)
+    std::optional<Tile> tile = tileFor(c, branch, result.getType());
+    if (!tile)
       return;
-    Tile tile;
-    tile.extents = *extents;
-    tile.element = ir::elementTypeOf(result.getType());
-    tile.form = formOf(tile);
     // Both arms write to one buffer, which is allocated before them.
-    tile.buffer = allocateLike(c, tile, loc);
-    tiles.emplace_back(static_cast<unsigned>(i), tile);
+    tile->buffer = allocateLike(c, *tile, loc);
+    tiles.emplace_back(static_cast<unsigned>(i), *tile);
   }
   auto made =
       c.b.create<scf::IfOp>(loc, types, scalarOf(c, branch.getCondition()), /*addThenBlock=*/true,

@@ -134,14 +134,9 @@ std::optional<Tile> operandTile(KernelContext &c, Operation *op, Value operand) 
 }
 
 std::optional<Tile> resultTile(KernelContext &c, Operation *op) {
-  Type type = op->getResult(0).getType();
-  std::optional<Extents2> extents = extentsOf(c, op, type);
-  if (!extents)
-    return std::nullopt;
-  Tile tile;
-  tile.extents = *extents;
-  tile.element = ir::elementTypeOf(type);
-  tile.form = extents->cols == 1 && extents->rows > 1 ? Form::Column : Form::Whole;
+  std::optional<Tile> tile = tileFor(c, op, op->getResult(0).getType());
+  if (tile)
+    tile->form = formOf(tile->extents);
   return tile;
 }
 

@@ -114,16 +114,13 @@ std::optional<ShapedTile> sourceOf(KernelContext &c, Operation *op, Value operan
 /// A new buffer for a result, which is bound to it.
 std::optional<ShapedTile> newResult(KernelContext &c, Operation *op, unsigned number) {
   Value result = op->getResult(number);
-  std::optional<Extents2> extents = extentsOf(c, op, result.getType());
-  if (!extents)
+  std::optional<Tile> tile = tileFor(c, op, result.getType());
+  if (!tile)
     return std::nullopt;
-  Tile tile;
-  tile.extents = *extents;
-  tile.element = ir::elementTypeOf(result.getType());
-  tile.form = extents->cols == 1 && extents->rows > 1 ? Form::Column : Form::Whole;
-  tile.buffer = allocateLike(c, tile, op->getLoc());
-  setTile(c, result, tile);
-  return shaped(c, tile, result.getType());
+  tile->form = formOf(tile->extents);
+  tile->buffer = allocateLike(c, *tile, op->getLoc());
+  setTile(c, result, *tile);
+  return shaped(c, *tile, result.getType());
 }
 
 static void lowerMove(KernelContext &c, Operation *op) {
@@ -560,7 +557,7 @@ Tile spread(KernelContext &c, const Tile &tile, Type from, Type to, Operation *o
       takes(c, isColumn ? InstructionId::TRowExpand : InstructionId::TColExpand, {tile.element});
   if (column || row)
     return expand(c, tile, *extents, op->getLoc());
-  whole.form = extents->cols == 1 && extents->rows > 1 ? Form::Column : Form::Whole;
+  whole.form = formOf(*extents);
   whole.buffer = allocateLike(c, whole, op->getLoc());
   ShapedTile source = shaped(c, tile, from), target = shaped(c, whole, to);
   Movement movement;

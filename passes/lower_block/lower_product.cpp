@@ -137,13 +137,11 @@ static Type typeOfZeros(const Tile &operand) {
 }
 
 Tile accumulatorTile(KernelContext &c, scf::ForOp loop, Value argument) {
-  Tile tile;
-  std::optional<Extents2> extents = extentsOf(c, loop, argument.getType());
-  if (!extents)
-    return tile;
+  std::optional<Tile> made = tileFor(c, loop, argument.getType());
+  if (!made)
+    return {};
+  Tile &tile = *made;
   tile.form = Form::Acc;
-  tile.extents = *extents;
-  tile.element = ir::elementTypeOf(argument.getType());
   Location loc = c.loc;
   // The accumulator bears the name of the variable.
   for (Value init : loop.getInitArgs())
@@ -268,16 +266,14 @@ static void multiplyIntoRing(KernelContext &c, Operation *op, const Tile &a, con
   const Ring ring = to;
   Location loc = op->getLoc();
   Value result = op->getResult(0);
-  std::optional<Extents2> whole = extentsOf(c, op, result.getType());
+  std::optional<Tile> whole = tileFor(c, op, result.getType());
   if (!whole)
     return;
-  RingProduct way =
-      ringProduct(whole->rows, whole->cols, productsAtOnce(c.cores, c.options), c.machine);
-  Value number = numberOfRound(c, result);
-  Tile out;
+  Tile out = *whole;
   out.form = Form::Acc;
-  out.extents = *whole;
-  out.element = ir::elementTypeOf(result.getType());
+  RingProduct way = ringProduct(whole->extents.rows, whole->extents.cols,
+                                productsAtOnce(c.cores, c.options), c.machine);
+  Value number = numberOfRound(c, result);
   auto make = [&](const Tile &left, const Tile &right, Value col) {
     out.buffer = allocate(c, ir::Place::Acc, "acc", out.extents, out.element, named(c, result),
                           way.takesTurns);
@@ -288,18 +284,18 @@ static void multiplyIntoRing(KernelContext &c, Operation *op, const Tile &a, con
       awaitSlot(c, ring, number, loc);
     storeToSlot(c, ring, number, out, {}, col, loc);
   };
-  if (way.cols >= whole->cols) {
+  if (way.cols >= whole->extents.cols) {
     make(a, b, {});
   } else {
     awaitSlot(c, ring, number, loc);
     // All columns use the same left operand.
     Tile left = extractedOnce(c, a, loc);
-    auto loop =
-        c.b.create<scf::ForOp>(loc, constant(c, 0), whole->validCols, constant(c, way.cols));
+    Value cols = whole->extents.validCols;
+    auto loop = c.b.create<scf::ForOp>(loc, constant(c, 0), cols, constant(c, way.cols));
     OpBuilder::InsertionGuard guard(c.b);
     c.b.setInsertionPointToStart(loop.getBody());
     Value at = loop.getInductionVar();
-    Value rest = c.b.create<arith::SubIOp>(loc, whole->validCols, at);
+    Value rest = c.b.create<arith::SubIOp>(loc, cols, at);
     out.extents.cols = way.cols;
     out.extents.validCols = minimum(c, rest, constant(c, way.cols));
     c.rotations.push_back({loop, iterationOf(c, loop), 2});
@@ -334,12 +330,11 @@ static void lowerMatmul(KernelContext &c, Operation *op) {
     first = carried ? isFirstRound(c, carried, loc)
                     : c.b.create<arith::ConstantIntOp>(loc, 0, 1).getResult();
   } else if (!ringOf(c, result)) {
-    out.form = Form::Acc;
-    std::optional<Extents2> extents = extentsOf(c, op, result.getType());
-    if (!extents)
+    std::optional<Tile> whole = tileFor(c, op, result.getType());
+    if (!whole)
       return;
-    out.extents = *extents;
-    out.element = ir::elementTypeOf(result.getType());
+    out = *whole;
+    out.form = Form::Acc;
     out.buffer = allocate(c, ir::Place::Acc, "acc", out.extents, out.element, named(c, result),
                           /*rotates=*/true);
   }
@@ -362,10 +357,6 @@ static void lowerMatmul(KernelContext &c, Operation *op) {
                 first);
   multiply(c, left, right, out, first, loc);
   setTile(c, result, out);
-}
-
-static std::string_view nameOf(Type element) {
-  return element.isF32() ? "f32" : element.isF16() ? "f16" : element.isBF16() ? "bf16" : "i8";
 }
 
 /// `first` null: the accumulator begins with this product.
@@ -458,7 +449,7 @@ static void multiplyStep(KernelContext &c, const Tile &a, const Tile &b, const T
                      out.extents.cols,
                      step,
                      pto::elementBytes(a.element),
-                     nameOf(a.element),
+                     operandName(a.element),
                      productsAtOnce(c.cores, c.options),
                      a.scales != nullptr};
   // With two buffers the next step is moved while this one is multiplied.

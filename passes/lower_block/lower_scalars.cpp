@@ -38,7 +38,7 @@ Tile numbersOf(KernelContext &c, const Tile &mask, Location loc) {
   Tile numbers = mask;
   // Vector instructions take f16, which holds 0 and 1 exactly.
   numbers.element = c.b.getF16Type();
-  numbers.form = mask.extents.cols == 1 && mask.extents.rows > 1 ? Form::Column : Form::Whole;
+  numbers.form = formOf(mask.extents);
   Tile ones = numbers;
   // The selection wants its first value as a tile.
   ones.buffer = allocateLike(c, ones, loc);

@@ -29,13 +29,10 @@ static int64_t keptSlots(const KernelContext &c, pto::TileBufType type) {
 
 /// Finds a value that a later stage reads: it is in the slot of its iteration.
 static void lowerKept(KernelContext &c, Operation *op, Value value, Value number) {
-  std::optional<Extents2> extents = extentsOf(c, op, value.getType());
-  if (!extents)
+  std::optional<Tile> made = tileFor(c, op, value.getType());
+  if (!made)
     return;
-  Tile kept;
-  kept.extents = *extents;
-  kept.element = ir::elementTypeOf(value.getType());
-  kept.form = formOf(kept);
+  Tile &kept = *made;
   pto::TileBufType type = allocateType(c, kept);
   Value &slots = c.keptSlots[value];
   if (!slots) {

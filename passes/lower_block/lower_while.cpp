@@ -29,15 +29,11 @@ static std::optional<Carried> carriedBuffers(KernelContext &c, Operation *op,
     // The cube core only follows the control flow.
     if (isScalar(c, argument) || c.core == CoreKind::Cube)
       continue;
-    std::optional<Extents2> extents = extentsOf(c, op, argument.getType());
-    if (!extents)
+    std::optional<Tile> tile = tileFor(c, op, argument.getType());
+    if (!tile)
       return std::nullopt;
-    Tile tile;
-    tile.extents = *extents;
-    tile.element = ir::elementTypeOf(argument.getType());
-    tile.form = formOf(tile);
-    tile.buffer = allocateLike(c, tile, named(c, argument));
-    carried.tiles.emplace_back(static_cast<unsigned>(i), tile);
+    tile->buffer = allocateLike(c, *tile, named(c, argument));
+    carried.tiles.emplace_back(static_cast<unsigned>(i), *tile);
   }
   return carried;
 }
@@ -60,13 +56,23 @@ static void bindCarried(KernelContext &c, ValueRange arguments, ValueRange scala
     setTile(c, arguments[i], tile);
 }
 
-/// Names included.
-static llvm::SmallVector<Location> scalarLocations(ValueRange arguments) {
-  llvm::SmallVector<Location> locations;
-  for (Value argument : arguments)
-    if (ir::rankOf(argument.getType()) == 0)
-      locations.push_back(argument.getLoc());
-  return locations;
+/// Lowers a region of a `while`, at whose beginning the variables arrive. The builder is left at its
+/// end. False after an error.
+static bool lowerRegion(KernelContext &c, Block &body, const Carried &carried, Region &into) {
+  llvm::SmallVector<Type> types;
+  llvm::SmallVector<Location> locations; // with the names
+  for (Value argument : body.getArguments()) {
+    if (!isScalar(c, argument))
+      continue;
+    types.push_back(argument.getType());
+    locations.push_back(argument.getLoc());
+  }
+  Block *made = c.b.createBlock(&into, {}, types, locations);
+  bindCarried(c, body.getArguments(), made->getArguments(), carried);
+  // What the other core reads of the variables is handed over in each round.
+  llvm::for_each(body.getArguments(), [&](Value argument) { cross(c, argument); });
+  lowerBlock(c, body);
+  return !c.failed;
 }
 
 void lowerWhile(KernelContext &c, scf::WhileOp loop) {
@@ -93,13 +99,7 @@ void lowerWhile(KernelContext &c, scf::WhileOp loop) {
   const auto known = c.lengths;
   {
     OpBuilder::InsertionGuard guard(c.b);
-    Block *body = c.b.createBlock(&made.getBefore(), {}, ValueRange(inits).getTypes(),
-                                  scalarLocations(loop.getBeforeArguments()));
-    bindCarried(c, loop.getBeforeArguments(), body->getArguments(), *before);
-    // What the other core reads of the variables is handed over in each round.
-    llvm::for_each(loop.getBeforeArguments(), [&](Value argument) { cross(c, argument); });
-    lowerBlock(c, *loop.getBeforeBody());
-    if (c.failed)
+    if (!lowerRegion(c, *loop.getBeforeBody(), *before, made.getBefore()))
       return;
     scf::ConditionOp condition = loop.getConditionOp();
     keepAll(c, condition.getArgs(), after->tiles, loc);
@@ -113,12 +113,7 @@ void lowerWhile(KernelContext &c, scf::WhileOp loop) {
   c.lengths = known;
   {
     OpBuilder::InsertionGuard guard(c.b);
-    Block *body = c.b.createBlock(&made.getAfter(), {}, afterTypes,
-                                  scalarLocations(loop.getAfterArguments()));
-    bindCarried(c, loop.getAfterArguments(), body->getArguments(), *after);
-    llvm::for_each(loop.getAfterArguments(), [&](Value argument) { cross(c, argument); });
-    lowerBlock(c, *loop.getAfterBody());
-    if (c.failed)
+    if (!lowerRegion(c, *loop.getAfterBody(), *after, made.getAfter()))
       return;
     scf::YieldOp yield = loop.getYieldOp();
     keepAll(c, yield.getOperands(), before->tiles, loc);

@@ -1,6 +1,7 @@
 #include "passes/lower_block/part_of_value.h"
 
 #include "passes/analysis/axis_map.h"
+#include "passes/analysis/kept_axis.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/source_place.h"
@@ -29,19 +30,11 @@ static bool isInside(Value value, ParallelOp grid) {
   return grid->isAncestor(value.getParentRegion()->getParentOp());
 }
 
-/// The axis of the base of a box that is axis `axis` of what is read.
-static int64_t baseAxis(llvm::ArrayRef<int64_t> dropped, int64_t rank, int64_t axis) {
-  for (int64_t base = 0; base < rank; ++base)
-    if (!llvm::is_contained(dropped, base) && axis-- == 0)
-      return base;
-  return -1;
-}
-
 static int64_t baseAxisOf(Operation *op, int64_t axis) {
   if (auto load = dyn_cast<LoadOp>(op))
-    return baseAxis(load.getDropped(), rankOf(load.getRef().getType()), axis);
+    return keptAxis(load.getDropped(), rankOf(load.getRef().getType()), axis);
   auto slice = cast<SliceOp>(op);
-  return baseAxis(slice.getDropped(), rankOf(slice.getSource().getType()), axis);
+  return keptAxis(slice.getDropped(), rankOf(slice.getSource().getType()), axis);
 }
 
 /// The map of a result of which one axis is in parts.

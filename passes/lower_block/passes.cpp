@@ -89,58 +89,31 @@ struct SetChoicesPass : impl::SetChoicesBase<SetChoicesPass> {
       signalPassFailure();
   }
 };
-struct CheckPlacesPass : impl::CheckPlacesBase<CheckPlacesPass> {
-  using CheckPlacesBase::CheckPlacesBase;
+/// A pass that runs one pass of the table on the kernels of a function.
+template <template <typename> class Base> struct OnGrids : Base<OnGrids<Base>> {
+  using Base<OnGrids>::Base;
   void runOnOperation() override {
-    if (!runOnGrids(getOperation(), getArgument(), machine))
-      signalPassFailure();
+    std::string machineName = "cpu"; // passes without this option ask nothing of the machine
+    if constexpr (requires(OnGrids &pass) { pass.machine; })
+      machineName = this->machine;
+    if (!runOnGrids(this->getOperation(), this->getArgument(), machineName))
+      this->signalPassFailure();
   }
 };
-struct UnrollPass : impl::UnrollBase<UnrollPass> {
-  void runOnOperation() override {
-    if (!runOnGrids(getOperation(), getArgument(), "cpu"))
-      signalPassFailure();
-  }
-};
-struct RotateWhilePass : impl::RotateWhileBase<RotateWhilePass> {
-  void runOnOperation() override {
-    if (!runOnGrids(getOperation(), getArgument(), "cpu"))
-      signalPassFailure();
-  }
-};
-struct HandOperandsPass : impl::HandOperandsBase<HandOperandsPass> {
-  void runOnOperation() override {
-    if (!runOnGrids(getOperation(), getArgument(), "cpu"))
-      signalPassFailure();
-  }
-};
-struct HandNumbersPass : impl::HandNumbersBase<HandNumbersPass> {
-  using HandNumbersBase::HandNumbersBase;
-  void runOnOperation() override {
-    if (!runOnGrids(getOperation(), getArgument(), machine))
-      signalPassFailure();
-  }
-};
-struct HandLatePass : impl::HandLateBase<HandLatePass> {
-  using HandLateBase::HandLateBase;
-  void runOnOperation() override {
-    if (!runOnGrids(getOperation(), getArgument(), machine))
-      signalPassFailure();
-  }
-};
-struct CutTilesPass : impl::CutTilesBase<CutTilesPass> {
-  using CutTilesBase::CutTilesBase;
-  void runOnOperation() override {
-    if (!runOnGrids(getOperation(), getArgument(), machine))
-      signalPassFailure();
-  }
-};
-struct CutStatementsPass : impl::CutStatementsBase<CutStatementsPass> {
-  void runOnOperation() override {
-    if (!runOnGrids(getOperation(), getArgument(), "cpu"))
-      signalPassFailure();
-  }
-};
+template struct OnGrids<impl::CheckPlacesBase>;
+template struct OnGrids<impl::UnrollBase>;
+template struct OnGrids<impl::RotateWhileBase>;
+template struct OnGrids<impl::HandOperandsBase>;
+template struct OnGrids<impl::HandNumbersBase>;
+template struct OnGrids<impl::HandLateBase>;
+template struct OnGrids<impl::CutTilesBase>;
+template struct OnGrids<impl::CutStatementsBase>;
+template struct OnGrids<impl::AssignCoresBase>;
+template struct OnGrids<impl::PlanQueuesBase>;
+template struct OnGrids<impl::StageOperandsBase>;
+template struct OnGrids<impl::CutProductsBase>;
+template struct OnGrids<impl::StageLoopsBase>;
+template struct OnGrids<impl::SelectInstructionsBase>;
 
 /// The functions that `ptl-outline` has made: what is not the host.
 llvm::SmallVector<func::FuncOp> outlinedIn(ModuleOp module) {
@@ -160,49 +133,6 @@ struct OutlinePass : impl::OutlineBase<OutlinePass> {
     llvm::SmallVector<ParallelOp> grids = block::kernelGrids(host);
     for (auto [i, grid] : llvm::enumerate(grids))
       block::outlineGrid(grid, block::kernelName(host, i, grids.size()), getOperation());
-  }
-};
-
-struct AssignCoresPass : impl::AssignCoresBase<AssignCoresPass> {
-  void runOnOperation() override {
-    if (!runOnGrids(getOperation(), getArgument(), "cpu"))
-      signalPassFailure();
-  }
-};
-struct PlanQueuesPass : impl::PlanQueuesBase<PlanQueuesPass> {
-  using PlanQueuesBase::PlanQueuesBase;
-  void runOnOperation() override {
-    if (!runOnGrids(getOperation(), getArgument(), machine))
-      signalPassFailure();
-  }
-};
-struct StageOperandsPass : impl::StageOperandsBase<StageOperandsPass> {
-  using StageOperandsBase::StageOperandsBase;
-  void runOnOperation() override {
-    if (!runOnGrids(getOperation(), getArgument(), machine))
-      signalPassFailure();
-  }
-};
-struct CutProductsPass : impl::CutProductsBase<CutProductsPass> {
-  using CutProductsBase::CutProductsBase;
-  void runOnOperation() override {
-    if (!runOnGrids(getOperation(), getArgument(), machine))
-      signalPassFailure();
-  }
-};
-struct StageLoopsPass : impl::StageLoopsBase<StageLoopsPass> {
-  using StageLoopsBase::StageLoopsBase;
-  void runOnOperation() override {
-    if (!runOnGrids(getOperation(), getArgument(), machine))
-      signalPassFailure();
-  }
-};
-
-struct SelectInstructionsPass : impl::SelectInstructionsBase<SelectInstructionsPass> {
-  using SelectInstructionsBase::SelectInstructionsBase;
-  void runOnOperation() override {
-    if (!runOnGrids(getOperation(), getArgument(), machine))
-      signalPassFailure();
   }
 };
 

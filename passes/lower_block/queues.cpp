@@ -254,12 +254,10 @@ static void pop(KernelContext &c, Value value, Value queue, bool toVector) {
   Location loc = named(c, value);
   Operation *op =
       value.getDefiningOp() ? value.getDefiningOp() : value.getParentBlock()->getParentOp();
-  std::optional<Extents2> extents = extentsOf(c, op, value.getType());
-  if (!extents)
+  std::optional<Tile> made = tileFor(c, op, value.getType());
+  if (!made)
     return;
-  Tile tile;
-  tile.extents = *extents;
-  tile.element = ir::elementTypeOf(value.getType());
+  Tile &tile = *made;
   tile.form = toVector ? Form::Whole : Form::Matrix;
   Extents2 boxes = tile.extents;
   boxes.rows = boxesOf(boxes.rows);

@@ -87,11 +87,13 @@ private:
   llvm::DenseMap<mlir::Value, std::unique_ptr<Tile>> tiles_;
 };
 
+/// The form in which numbers of these extents are stored.
+inline Tile::Form formOf(const Extents2 &extents) {
+  return extents.cols == 1 && extents.rows > 1 ? Tile::Form::Column : Tile::Form::Whole;
+}
 /// The form in which a computed value of this tile's extents and element type is stored.
 inline Tile::Form formOf(const Tile &tile) {
-  if (tile.element.isInteger(1))
-    return Tile::Form::Mask;
-  return tile.extents.cols == 1 && tile.extents.rows > 1 ? Tile::Form::Column : Tile::Form::Whole;
+  return tile.element.isInteger(1) ? Tile::Form::Mask : formOf(tile.extents);
 }
 
 /// Positions along the axes of an array, or their lengths.

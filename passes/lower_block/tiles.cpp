@@ -149,6 +149,17 @@ std::optional<Extents2> extentsOf(KernelContext &c, Operation *op, Type type) {
   return result;
 }
 
+std::optional<Tile> tileFor(KernelContext &c, Operation *op, Type type) {
+  std::optional<Extents2> extents = extentsOf(c, op, type);
+  if (!extents)
+    return std::nullopt;
+  Tile tile;
+  tile.extents = *extents;
+  tile.element = ir::elementTypeOf(type);
+  tile.form = formOf(tile);
+  return tile;
+}
+
 bool isNeeded(const KernelContext &c, mlir::Value scalar) {
   return c.core == CoreKind::Vector || !c.cores.isMixed() || c.cubeNeeds.scalars.contains(scalar);
 }

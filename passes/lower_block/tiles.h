@@ -20,6 +20,9 @@ const Tile *tileOf(KernelContext &c, mlir::Value value);
 void setTile(KernelContext &c, mlir::Value value, const Tile &tile);
 /// An array as a matrix: capacities and lengths. Nothing after an error.
 std::optional<Extents2> extentsOf(KernelContext &c, mlir::Operation *op, mlir::Type type);
+/// A tile for an array of this type, without a buffer, in the form in which computed values are
+/// stored. Nothing after an error.
+std::optional<Tile> tileFor(KernelContext &c, mlir::Operation *op, mlir::Type type);
 /// An upper bound of an axis on this core.
 int64_t capacityOf(const KernelContext &c, const ir::Extent &extent);
 /// Whether this is the length of the current range of a loop or grid, `min(end - at, size)`, which

@@ -1,5 +1,6 @@
 // Checkpoints on the disk: what was saved is read back by any boxes, and whatever is cut or changed in them
 // is noticed.
+#include "frontend/base/folder_test_util.h"
 #include "runtime/checkpoint/durable_files.h"
 #include "runtime/checkpoint/folder.h"
 #include "runtime/checkpoint/saver.h"
@@ -16,16 +17,17 @@ namespace {
 namespace fs = std::filesystem;
 using movement::Box;
 
-class Checkpoints : public testing::Test {
+class Checkpoints : public FolderTest {
 protected:
   void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "ptl-checkpoint-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    root_ = name;
-    folder_ = root_ + "/run";
+    FolderTest::SetUp();
+    folder_ = folder_ + "/run";
     ASSERT_EQ(makeFolder(folder_), "");
   }
-  void TearDown() override { removeAll(root_); }
+  void TearDown() override {
+    folder_ = fs::path(folder_).parent_path();
+    FolderTest::TearDown();
+  }
 
   static FileContents::Array rows(int begin, int end, float plus) {
     FileContents::Array array{"w", "f32", {end - begin, 3}, {}};
@@ -71,8 +73,6 @@ protected:
     auto manifest = readManifest(place, why);
     return manifest ? verify(place, *manifest, 0, 1) : why;
   }
-
-  std::string root_, folder_;
 };
 
 TEST_F(Checkpoints, AreReadByAnyBoxes) {

@@ -173,6 +173,7 @@ bool PagePool::append(LogRecord record) {
   }
   logEnd_ += sizeof record;
   apply(record);
+  // The log is written anew when most of it is about pages that are gone.
   uint64_t live = sizeof record * (index_.size() + 1);
   constexpr uint64_t kMostDead = uint64_t(1) << 20;
   return logEnd_ < 2 * live + kMostDead || compact();
@@ -271,9 +272,11 @@ bool PagePool::put(Key key, Key parent, std::span<const uint8_t> page) {
     return false;
   if (index_.find(key))
     return append({RecordKind::Use, 0, key, {}, 0, 0});
+  // Without the pages before it, a page would never be found.
   if ((parent != kNoKey && !index_.find(parent)) || !makeRoom(parent))
     return false;
   uint32_t slot = *index_.freeSlot(), checksum = checksumOf(key, page);
+  // The page comes before its record: who is killed between them leaves a free slot.
   if (!transfer(slot, nullptr, page.data()) ||
       !append({RecordKind::Put, slot, key, parent, checksum, 0}))
     return false;
@@ -289,6 +292,7 @@ bool PagePool::get(Key key, std::span<uint8_t> page) {
     return false;
   }
   if (!transfer(found->slot, page.data(), nullptr) || checksumOf(key, page) != found->checksum) {
+    // The pages behind a damaged one are of no use without it.
     ++counts_.damaged;
     ++counts_.misses;
     drop(key);
@@ -309,6 +313,7 @@ size_t PagePool::longestPrefix(std::span<const Key> keys) {
   size_t count = 0;
   while (turn && count < keys.size() && index_.find(keys[count]))
     ++count;
+  // The use of a page is one of all its ancestors.
   if (count > 0)
     append({RecordKind::Use, 0, keys[count - 1], {}, 0, 0});
   return count;

@@ -1,5 +1,6 @@
 // The pool beside a plain model of what was used last, and under everything that may happen to its files and to
 // the processes that share them.
+#include "frontend/base/folder_test_util.h"
 #include "runtime/pool/pool_test_util.h"
 
 #include <gtest/gtest.h>
@@ -33,15 +34,8 @@ std::vector<Key> chainOf(uint64_t chain, size_t count) {
 }
 Key parentOf(std::span<const Key> chain, size_t at) { return at ? chain[at - 1] : kNoKey; }
 
-class PagePools : public testing::Test {
+class PagePools : public FolderTest {
 protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "ptl-pool-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   std::unique_ptr<PagePool> open(uint32_t slots, std::string *why = nullptr) {
     std::string reason;
     auto pool = PagePool::open(folder_, {kPage, slots, 7}, reason);
@@ -57,8 +51,6 @@ protected:
     if (isThere)
       EXPECT_EQ(page, pageOf(key));
   }
-
-  std::string folder_;
 };
 
 TEST_F(PagePools, KeepWhatALeastRecentlyUsedListKeeps) {

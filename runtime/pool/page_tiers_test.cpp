@@ -1,4 +1,5 @@
 // Tiers of a pool beside plain lists of what was used last.
+#include "frontend/base/folder_test_util.h"
 #include "runtime/pool/page_hash.h"
 #include "runtime/pool/page_tiers.h"
 #include "runtime/pool/pool_test_util.h"
@@ -14,15 +15,8 @@
 namespace ptl::pool {
 namespace {
 
-class Tiers : public testing::Test {
+class Tiers : public FolderTest {
 protected:
-  void SetUp() override {
-    std::string name = std::filesystem::temp_directory_path() / "ptl-tiers-XXXXXX";
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   PageTiers make(uint32_t memory, uint32_t disk) {
     std::string why;
     auto inMemory =
@@ -56,8 +50,6 @@ protected:
       }
     }
   }
-
-  std::string folder_;
 };
 
 TEST_F(Tiers, FindWhatListsOfTheLastUsedHave) {

@@ -45,10 +45,7 @@ public:
     size = std::min(size, static_cast<size_t>(capacity_ - (written - other_)));
     if (size == 0)
       return 0;
-    size_t at = static_cast<size_t>(written % capacity_), first = std::min(size, capacity_ - at);
-    give(bytes_ + at, first);
-    if (size > first)
-      give(bytes_, size - first);
+    forBytes(written, size, give);
     head_->written.store(written + size, std::memory_order_release);
     return size;
   }
@@ -67,10 +64,7 @@ public:
     size = std::min(size, static_cast<size_t>(other_ - read));
     if (size == 0)
       return 0;
-    size_t at = static_cast<size_t>(read % capacity_), first = std::min(size, capacity_ - at);
-    take(bytes_ + at, first);
-    if (size > first)
-      take(bytes_, size - first);
+    forBytes(read, size, take);
     head_->read.store(read + size, std::memory_order_release);
     return size;
   }
@@ -86,6 +80,14 @@ public:
   uint64_t fetched() const { return head_->fetched.load(std::memory_order_acquire); }
 
 private:
+  /// Calls `each(bytes, count)` for the bytes from `position` on: twice if they go past the end of the ring.
+  template <typename Each> void forBytes(uint64_t position, size_t size, Each &each) {
+    size_t at = static_cast<size_t>(position % capacity_), first = std::min(size, capacity_ - at);
+    each(bytes_ + at, first);
+    if (size > first)
+      each(bytes_, size - first);
+  }
+
   RingHead *head_ = nullptr;
   char *bytes_ = nullptr;
   size_t capacity_ = 0;

@@ -112,24 +112,6 @@ RoundMode roundModeOf(Rounding rounding) {
   }
 }
 
-/// A conversion within a float type rounds to whole numbers.
-double roundedToWhole(double value, Rounding rounding) {
-  switch (rounding) {
-  case Rounding::Round:
-    return std::round(value);
-  case Rounding::Floor:
-    return std::floor(value);
-  case Rounding::Ceil:
-    return std::ceil(value);
-  case Rounding::Trunc:
-    return std::trunc(value);
-  case Rounding::None:
-    return value;
-  default:
-    return std::nearbyint(value);
-  }
-}
-
 /// To odd: cut off, and the last bit set if that lost something.
 ptl::Scalar roundedToOdd(double value, ElemKind to) {
   uint64_t bits = encodeFloat(value, to, RoundMode::Zero);
@@ -152,7 +134,7 @@ public:
   }
   ptl::Scalar operator()(ptl::Scalar value) const {
     if (from_ == to_ && isFloat(from_))
-      return ptl::Scalar::real(roundedToWhole(value.f, modifiers_.rounding));
+      return wholeNumber(value);
     if (modifiers_.rounding == Rounding::Odd && isFloat(from_) && isFloat(to_))
       return roundedToOdd(value.f, to_);
     bool wraps = modifiers_.saturate == std::optional(false);
@@ -165,6 +147,14 @@ public:
   }
 
 private:
+  /// A conversion within a float type rounds to whole numbers.
+  ptl::Scalar wholeNumber(ptl::Scalar value) const {
+    if (modifiers_.rounding == Rounding::None)
+      return value;
+    RoundMode mode = modifiers_.rounding == Rounding::Odd ? RoundMode::Even : mode_;
+    return ptl::Scalar::real(roundedToWhole(value.f, mode));
+  }
+
   const Modifiers &modifiers_;
   RoundMode mode_;
   ElemKind from_, to_;

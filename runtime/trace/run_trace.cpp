@@ -220,10 +220,7 @@ std::string writeRunLanes(const RecordedRun &run) {
   JsonWriter json;
   json.beginObject().field("format", "ptl-timeline").field("version", int64_t(1));
   json.field("entry", run.entry).field("machine", run.machine);
-  json.key("dims").beginObject();
-  for (const auto &[name, value] : run.dims)
-    json.field(name, value);
-  json.endObject();
+  json.fields("dims", run.dims);
   json.key("us").raw(fixed(us(analysis.end)));
   int64_t awaited = 0;
   for (const Recorder::Wait &wait : run.recorder->waits())

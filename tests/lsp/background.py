@@ -2,7 +2,7 @@
 import pathlib
 
 from client import encode
-from session import ROOT, Place, uri_of
+from session import ROOT, Place, uri_of, in_words
 
 CANCELLED, MODIFIED = -32800, -32801
 UNIT = (ROOT / "examples" / "02_softmax.ptl").read_text().split("test ")[0].replace("= ", "=  ")
@@ -181,5 +181,4 @@ def the_end(place):
 
 def cases(place: Place, long: bool, seed: int):
     pathlib.Path(place.folder).mkdir(parents=True, exist_ok=True)
-    for case in (answers_meanwhile, cancelled, edited, range_of_lines, project, the_end):
-        yield case.__name__.replace("_", " "), lambda case=case: case(place)
+    yield from in_words((answers_meanwhile, cancelled, edited, range_of_lines, project, the_end), place)

@@ -7,7 +7,7 @@ import time
 import jsonschema
 
 from client import FULL, Failure, Text
-from session import EXAMPLES, ROOT, Place, uri_of
+from session import EXAMPLES, ROOT, Place, uri_of, in_words
 
 WIDE = """kernel wide[R](x: f32[R, 4096]) -> (y: f32[R, 4096])
 tune ROWS: [1, 2, 4, 8, 16] = 16
@@ -519,14 +519,7 @@ def cases(place: Place, long: bool, seed: int):
         yield f"same as check: {path.name}", lambda p=path: same_as_check(place, p.stem, p.read_text(), "a3")
     for name, code, fixes in (("wide", "E0421", 1), ("scheduled", "E0421", 1), ("pipelined", "E0421", 1)):
         yield f"must say {code}: {name}", lambda n=name, c=code, f=fixes: must_say(place, n, texts[n], c, f)
-    yield "follows the text", lambda: follows_the_text(place)
-    yield "follows the settings", lambda: follows_settings(place)
-    yield "knows own machines", lambda: knows_own_machines(place)
+    yield from in_words((follows_the_text, follows_settings, knows_own_machines), place)
     for target in ("a3", "a5"):
         yield f"previews are what is built for {target}", lambda t=target: previews_are_what_is_built(place, t)
-    yield "previews that cannot be", lambda: previews_are_refused(place)
-    yield "hovers", lambda: hovers(place)
-    yield "hovers on events", lambda: hovers_on_events(place)
-    yield "ledgers", lambda: ledgers(place)
-    yield "parts", lambda: parts(place)
-    yield "statements", lambda: statements(place)
+    yield from in_words((previews_are_refused, hovers, hovers_on_events, ledgers, parts, statements), place)

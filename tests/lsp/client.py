@@ -9,6 +9,7 @@ import socket
 import subprocess
 import time
 
+INTERNAL = -32603  # the code of an error of the server itself
 TIMEOUT = 30  # seconds for one answer; a loaded machine is slow
 
 
@@ -22,6 +23,14 @@ class Failure(Exception):
     def __init__(self, error):
         super().__init__(f"{error.get('code')}: {error.get('message')}")
         self.code, self.message = error.get("code"), error.get("message")
+
+
+def broken(answer):
+    """What is wrong with an answer to a request that the server may refuse; None if nothing is."""
+    if answer is None:
+        return "no answer"
+    error = answer.get("error", {})
+    return str(error) if error.get("code") == INTERNAL else None
 
 
 def frame(body: bytes) -> bytes:

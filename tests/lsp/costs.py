@@ -5,7 +5,7 @@ import subprocess
 
 from chips import Talk, problems
 from client import Failure
-from session import ROOT, Place
+from session import ROOT, Place, in_words
 
 SUM = """kernel loud[R, C](x: f32[R, C]) -> (y: f32[R, 1])
 {
@@ -222,10 +222,5 @@ def timelines(place: Place):
 
 
 def cases(place: Place, long: bool, seed: int):
-    yield "schema and command line", lambda: schema_and_command_line(place)
-    yield "beside the lines", lambda: beside_the_lines(place)
-    yield "on this processor", lambda: on_this_processor(place)
-    yield "nothing is known", lambda: nothing_is_known(place)
-    yield "assumed decisions", lambda: assumed_decisions(place)
-    yield "examples of data", lambda: examples_of_data(place)
-    yield "timelines", lambda: timelines(place)
+    found = (schema_and_command_line, beside_the_lines, on_this_processor, nothing_is_known, assumed_decisions, examples_of_data, timelines)
+    yield from in_words(found, place)

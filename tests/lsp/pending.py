@@ -10,11 +10,10 @@ import signal
 import sys
 import time
 
-from client import Gone, Text
+from client import INTERNAL, Gone, Text, broken
 from features import methods, params
 from session import Place, uri_of
 
-INTERNAL = -32603
 KERNEL = """kernel rows[R](x: f32[R, 64]) -> (y: f32[R, 64])
 {
     parallel r in tiles(R, 8) {
@@ -185,11 +184,8 @@ class Talk:
     def missing(self, started):
         """What is wrong with the answers, or None."""
         for identity, method in started.items():
-            answer = self.client.reply(identity)
-            if answer is None:
-                return f"no answer to {method}"
-            if answer.get("error", {}).get("code") == INTERNAL:
-                return f"{method}: {answer['error']}"
+            if wrong := broken(self.client.reply(identity)):
+                return f"{method}: {wrong}"
         self.client.status()
         twice = [method for identity, method in started.items() if json.dumps(identity) in self.client.replies]
         if twice:

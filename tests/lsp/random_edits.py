@@ -4,12 +4,11 @@ requests about whole files is what another that never saw the edits says."""
 import pathlib
 import random
 
-from client import Text
+from client import Text, broken
 from edits import RandomEdits
 from features import COMPILES, methods, params
 from session import EXAMPLES, Place, uri_of
 
-INTERNAL = -32603
 
 
 def place_of(text: Text, offset: int):
@@ -133,12 +132,8 @@ class Run:
         self.change()
         method, where, identity = self.start_feature()
         problem = self.compare() or (self.compare_kept() if self.random.random() < 0.1 else None)
-        answer = self.client.reply(identity)
-        if answer is None:
-            return f"no answer to {method} at {where}"
-        if answer.get("error", {}).get("code") == INTERNAL:
-            return f"{method} at {where}: {answer['error']}"
-        return problem
+        wrong = broken(self.client.reply(identity))
+        return f"{method} at {where}: {wrong}" if wrong else problem
 
     def go(self, steps):
         with self.client:

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from harness import ROOT  # noqa: E402  (found by the path above)
+from harness import ROOT, in_words  # noqa: E402  (found by the path above)
 
 from client import Client  # noqa: E402
 

@@ -11,7 +11,7 @@ from chips import Talk
 from client import FULL, Text
 from keys import Typist
 from random_edits import expected, given
-from session import Place, uri_of
+from session import Place, uri_of, in_words
 from typed_texts import callees_first, document, in_other_words, sources
 
 WAITS = {"diagnostics": {"whileTyping": False}}
@@ -441,11 +441,5 @@ def targets_offered(place: Place):
 
 
 def cases(place: Place, long: bool, seed: int):
-    yield "errors wait", lambda: errors_wait(place)
-    yield "pulled", lambda: pulled(place)
-    yield "hover at once", lambda: hover_at_once(place)
-    yield "same lengths", lambda: same_lengths(place)
-    yield "lengths to choose", lambda: lengths_to_choose(place)
-    yield "broken kernels", lambda: broken_kernels(place)
-    yield "targets offered", lambda: targets_offered(place)
+    yield from in_words((errors_wait, pulled, hover_at_once, same_lengths, lengths_to_choose, broken_kernels, targets_offered), place)
     yield "replayed", lambda: replayed(place, long, seed)

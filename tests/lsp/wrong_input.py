@@ -3,6 +3,7 @@ import itertools
 import socket
 import subprocess
 
+from client import broken
 from features import methods, params
 from session import ROOT, Place
 
@@ -16,7 +17,6 @@ TEXT = (ROOT / "examples" / "04_matmul.ptl").read_text()
 SIZES = {"M": 256, "N": 256, "K": 256}
 URI = "untitled:a"
 WHERE = {"start": {"line": 3, "character": 2}, "end": {"line": 5, "character": 1}}
-INTERNAL = -32603
 
 
 def variants(good: dict):
@@ -34,11 +34,8 @@ def variants(good: dict):
 def ask_all(client, method, good):
     identities = [(client.start_request(method, each), each) for each in variants(good)]
     for identity, each in identities:
-        answer = client.reply(identity)
-        if answer is None:
-            return f"{method} with {each}: no answer"
-        if answer.get("error", {}).get("code") == INTERNAL:
-            return f"{method} with {each}: {answer['error']}"
+        if wrong := broken(client.reply(identity)):
+            return f"{method} with {each}: {wrong}"
     return None
 
 
@@ -91,9 +88,8 @@ def initialize_case(place):
     good.pop("rootUri")
     for each in variants(good):
         with place.server() as client:
-            answer = client.ask("initialize", each)
-            if answer.get("error", {}).get("code") == INTERNAL:
-                return f"{each}: {answer}"
+            if wrong := broken(client.ask("initialize", each)):
+                return f"{each}: {wrong}"
             client.notify("exit")
             if client.exit_code() not in (0, 1):
                 return f"{each}: exit code {client.exit_code()}"

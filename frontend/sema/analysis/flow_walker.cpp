@@ -64,6 +64,7 @@ void FlowWalk::visitLet(const LetStmt &stmt) {
     }
     return;
   }
+  // A `let` without a value has to be assigned before it is read.
   for (const Local *local : stmt.locals)
     flow_.track(local, false);
 }

@@ -231,12 +231,6 @@ static Expr *checkIdentity(Context &ctx, NodeId node, BlockOp op) {
   return call;
 }
 
-static bool isGlobal(const Expr *expr) {
-  const Local *local = rootLocal(expr);
-  return expr->type->isArray() && local &&
-         (local->kind == LocalKind::Param || local->kind == LocalKind::Output);
-}
-
 /// `tgetval(t, i)`, `load_scalar(x, i)`, `store_scalar(y, i, v)`
 static Expr *checkElement(Context &ctx, NodeId node, BlockOp op, std::string_view name,
                           const std::vector<CallArgument> &args) {
@@ -245,7 +239,7 @@ static Expr *checkElement(Context &ctx, NodeId node, BlockOp op, std::string_vie
   Expr *position = checkIntScalar(ctx, args[1].value, "a position");
   if (isMissing(source) || isMissing(position))
     return call;
-  bool fits = op == BlockOp::GetVal ? isTile(source->type) : isGlobal(source);
+  bool fits = op == BlockOp::GetVal ? isTile(source->type) : isTensor(source);
   if (!fits) {
     ctx.sink.report(DiagId::WrongOperand, source->span,
                     {std::string(name), "1", "`" + toString(ctx, source->type) + "`",

@@ -48,6 +48,7 @@ static std::optional<Slice> sliceOf(Context &ctx, NodeId index, const Extent &ex
     Dim start = bound(view.start(), ctx.dims.constant(0)), stop = bound(view.stop(), extent.length);
     if (!start || !stop)
       return std::nullopt;
+    // A window is rows and columns side by side, so it cannot skip any.
     if (view.step() == kNoNode)
       return Slice{start, ctx.dims.sub(stop, start), whole};
   } else if (!ctx.tree.is(index, NodeKind::NewIndex) && !ctx.tree.is(index, NodeKind::RestIndex)) {
@@ -111,6 +112,7 @@ static Expr *checkWindow(Context &ctx, NodeId node, Expr *base, std::span<const 
 
 Expr *checkTileIndex(Context &ctx, NodeId node, Expr *base, std::span<const NodeId> indices) {
   const Local *local = base->kind == ExprKind::LocalRef ? cast<LocalRefExpr>(base)->local : nullptr;
+  // What has several slots is indexed by their number, a tile by rows and columns.
   bool rotates = local && local->object && local->object->count;
   if (!rotates && isTile(base->type))
     return checkWindow(ctx, node, base, indices);
@@ -268,6 +270,7 @@ Expr *checkBitcast(Context &ctx, NodeId node, const std::vector<CallArgument> &a
   expr->ins = {tile};
   const Type *written = nullptr;
   if (auto elem = findElem(ctx, args[1].value)) {
+    // Without a shape all of the buffer is seen, not only what is valid.
     Type *same = copyType(ctx, *tile->type);
     same->kind = TypeKind::Array;
     same->elem = *elem;
@@ -285,7 +288,7 @@ Expr *checkBitcast(Context &ctx, NodeId node, const std::vector<CallArgument> &a
 
 // ---- Views of tensors ---------------------------------------------------------------------------
 
-static bool isTensor(const Expr *expr) {
+bool isTensor(const Expr *expr) {
   const Local *local = rootLocal(expr);
   return expr->type->isArray() && local &&
          (local->kind == LocalKind::Param || local->kind == LocalKind::Output);

@@ -18,6 +18,8 @@ const Type *tileLike(Context &ctx, const Type *like, Extent rows, Extent cols);
 Expr *checkTileIndex(Context &ctx, NodeId node, Expr *base, std::span<const NodeId> indices);
 Expr *checkReshape(Context &ctx, NodeId node, const std::vector<CallArgument> &args);
 Expr *checkBitcast(Context &ctx, NodeId node, const std::vector<CallArgument> &args);
+/// Whether an operand is an array of the caller, or a part of one: those lie in global memory.
+bool isTensor(const Expr *expr);
 Expr *checkTensorView(Context &ctx, NodeId node, const std::vector<CallArgument> &args);
 /// The extents of a tile, or of a view of a tensor; reports views of more than two axes.
 std::optional<Matrix> matrixOf(Context &ctx, const Expr *operand);

@@ -288,23 +288,6 @@ void Binding::convertValues() {
 
 // ---- Checks of the whole call -------------------------------------------------------------------
 
-static bool mentions(const Type *type, SymbolId symbol) {
-  bool found = false;
-  auto look = [&](Dim dim) {
-    if (dim)
-      forEachSymbol(dim, [&](SymbolId each) { found = found || each == symbol; });
-  };
-  if (!type)
-    return false;
-  for (const Extent &extent : type->extents)
-    look(extent.length);
-  for (Dim dim : type->dimArgs)
-    look(dim);
-  for (const Type *element : type->elements)
-    found = found || mentions(element, symbol);
-  return found;
-}
-
 /// Makes dimensions of the scalar arguments that the callee's types mention.
 static void hoistScalars(Binding &binding, const CallableDecl &callee) {
   for (size_t i = 0; i < binding.params.size(); ++i) {
@@ -312,9 +295,12 @@ static void hoistScalars(Binding &binding, const CallableDecl &callee) {
     Expr *value = binding.values[i];
     if (!param.symbol || isMissing(value) || value->dim)
       continue;
-    bool used = mentions(callee.returnType, *param.symbol);
+    auto isMentioned = [&](const Type *type) {
+      return mentionsSymbol(type, [&](SymbolId each) { return each == *param.symbol; });
+    };
+    bool used = isMentioned(callee.returnType);
     for (const Local *other : binding.params)
-      used = used || mentions(other->type, *param.symbol);
+      used = used || isMentioned(other->type);
     if (used)
       binding.unifier.bindScalar(*param.symbol, dimOrHoist(binding.ctx, value));
   }

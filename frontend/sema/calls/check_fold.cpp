@@ -3,6 +3,7 @@
 // holds the result of `2 * d` positions, so every executor runs them without knowing of them.
 #include "frontend/sema/calls/check_fold.h"
 
+#include "frontend/base/counted.h"
 #include "frontend/sema/calls/associative.h"
 #include "frontend/sema/calls/check_callable.h"
 #include "frontend/sema/expressions/broadcast.h"
@@ -49,6 +50,7 @@ struct Fold {
 
   Shape shape() const { return shapeOf(operands.front()->type); }
   Shape turnedShape() const;
+  Expr *turnedMatrix(Expr *value) const;
   Expr *turned(Expr *value) const;
   Expr *turnedBack(Expr *value) const;
   Expr *withoutAxis(Expr *value) const;
@@ -60,10 +62,6 @@ struct Fold {
 };
 
 } // namespace
-
-static std::string countOf(size_t count, const std::string &what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
 
 static DiagnosticBuilder reportFold(Fold &fold, Span span, const std::string &what) {
   return fold.ctx.sink.report(DiagId::OperandNotAllowed, span, {fold.name, what});
@@ -112,7 +110,7 @@ bool Fold::readStarts(NodeId value) {
   }
   if (nodes.size() != operands.size()) {
     ctx.sink.report(DiagId::WrongArgumentCount, ctx.span(value),
-                    {"start", countOf(operands.size(), "value"), std::to_string(nodes.size())});
+                    {"start", counted(operands.size(), "value"), std::to_string(nodes.size())});
     return false;
   }
   for (size_t i = 0; i < nodes.size(); ++i) {
@@ -155,7 +153,7 @@ bool Fold::checkOperands() {
     return true;
   ctx.sink
       .report(DiagId::WrongArgumentCount, ctx.span(node),
-              {name, countOf(callee->params.size() / 2, "array"), std::to_string(operands.size())})
+              {name, counted(callee->params.size() / 2, "array"), std::to_string(operands.size())})
       .label(callee->nameSpan, "takes two values for each of them");
   return false;
 }
@@ -239,12 +237,18 @@ static IndexItem itemOf(const Expr *value, IndexItemKind kind, int64_t axis) {
   return item;
 }
 
-Expr *Fold::turned(Expr *value) const {
+/// Unless what is folded is a row, which gets a second axis: its transpose, which turns there and
+/// back, or the value itself if it needs no turn.
+Expr *Fold::turnedMatrix(Expr *value) const {
   Shape whole = shape();
   if (whole.rank() > 1)
     return axis == -1 ? transposed(ctx, value) : value;
-  if (whole.prefix)
-    return value;
+  return whole.prefix ? value : nullptr;
+}
+
+Expr *Fold::turned(Expr *value) const {
+  if (Expr *other = turnedMatrix(value))
+    return other;
   auto *column =
       newExpr<IndexExpr>(ctx, value->syntax, shapedType(ctx, value->type->elem, turnedShape()));
   column->base = value;
@@ -255,11 +259,8 @@ Expr *Fold::turned(Expr *value) const {
 }
 
 Expr *Fold::turnedBack(Expr *value) const {
-  Shape whole = shape();
-  if (whole.rank() > 1)
-    return axis == -1 ? transposed(ctx, value) : value;
-  if (whole.prefix)
-    return value;
+  if (Expr *other = turnedMatrix(value))
+    return other;
   Shape row = {false, {shapeOf(value->type).extents.front()}};
   auto *result = newExpr<IndexExpr>(ctx, value->syntax, shapedType(ctx, value->type->elem, row));
   result->base = value;

@@ -201,6 +201,7 @@ static const Type *checkDeinterleave(Context &ctx, const OpCall &call, const OpM
                   " % 2 == 0)`, or a `where`");
     return errorType(ctx);
   }
+  // The capacity may be odd, although the length is not.
   Dim capacity = last.capacity ? ctx.dims.ceilDiv(last.capacity, two) : Dim();
   last = makeExtent(ctx, ctx.dims.floorDiv(last.length, two));
   if (!last.capacity)

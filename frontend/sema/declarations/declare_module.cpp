@@ -188,17 +188,26 @@ static Expr *constExpr(Context &ctx, const ConstValue &value, NodeId node) {
   return expr;
 }
 
-bool completeConst(ProgramState &state, const ConstDecl &decl) {
-  LazyState &lazy = state.constStates.at(&decl);
+/// Begins to complete a constant or an alias, unless it is complete or being completed: then whether
+/// it is right. A definition that comes back to itself is reported once.
+template <typename Decl>
+static std::optional<bool> begun(ProgramState &state, LazyState &lazy, const Decl &decl) {
   if (lazy.isDone)
     return !lazy.hasErrors;
-  if (lazy.isActive) {
-    if (!lazy.hasErrors)
-      state.sinkOf(*lazy.tree).report(DiagId::CyclicDefinition, decl.nameSpan, {decl.name});
-    lazy.hasErrors = true;
-    return false;
+  if (!lazy.isActive) {
+    lazy.isActive = true;
+    return std::nullopt;
   }
-  lazy.isActive = true;
+  if (!lazy.hasErrors)
+    state.sinkOf(*lazy.tree).report(DiagId::CyclicDefinition, decl.nameSpan, {decl.name});
+  lazy.hasErrors = true;
+  return false;
+}
+
+bool completeConst(ProgramState &state, const ConstDecl &decl) {
+  LazyState &lazy = state.constStates.at(&decl);
+  if (std::optional<bool> known = begun(state, lazy, decl))
+    return *known;
   Context ctx(state, *lazy.module, *lazy.tree);
   auto value = checkConstValue(ctx, lazy.syntax);
   auto define = state.options.defines.find(decl.name);
@@ -223,16 +232,8 @@ bool completeConst(ProgramState &state, const ConstDecl &decl) {
 
 bool completeAlias(ProgramState &state, const TypeAliasDecl &alias) {
   LazyState &lazy = state.aliasStates.at(&alias);
-  if (lazy.isDone)
-    return !lazy.hasErrors;
-  // The definition has come back to itself.
-  if (lazy.isActive) {
-    if (!lazy.hasErrors)
-      state.sinkOf(*lazy.tree).report(DiagId::CyclicDefinition, alias.nameSpan, {alias.name});
-    lazy.hasErrors = true;
-    return false;
-  }
-  lazy.isActive = true;
+  if (std::optional<bool> known = begun(state, lazy, alias))
+    return *known;
   auto &decl = const_cast<TypeAliasDecl &>(alias);
   Context ctx(state, *lazy.module, *lazy.tree);
   TypeDeclView view(ctx.tree, lazy.syntax);

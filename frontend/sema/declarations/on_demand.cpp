@@ -133,6 +133,7 @@ static void forEachKey(const Map &map, const std::function<void(std::string_view
 void forEachDeclared(ProgramState &state, const ModuleScope &scope, DeclSpace space,
                      const std::function<void(std::string_view)> &visit) {
   if (scope.index) {
+    // Any declaration that comes or goes may change what is read here.
     state.onDemand->readsAllNames = true;
     return forEachKey(scope.index->of(space), visit);
   }

@@ -1,5 +1,6 @@
 #include "frontend/sema/expressions/check_operator.h"
 
+#include "frontend/base/word_char.h"
 #include "frontend/sema/analysis/condition_facts.h"
 #include "frontend/sema/calls/match_signature.h"
 #include "frontend/sema/calls/op_call.h"
@@ -413,9 +414,7 @@ static void offerExtent(Context &ctx, DiagnosticBuilder report, NodeId node, con
     return;
   const Extent &extent = type->extents[static_cast<size_t>(*axis < 0 ? *axis + rank : *axis)];
   std::string text = toString(ctx.dims, extent);
-  bool isName = std::all_of(text.begin(), text.end(), [](char c) {
-    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  });
+  bool isName = std::all_of(text.begin(), text.end(), isWordChar);
   if (extent.range)
     // A formula needs brackets in its new place.
     text += ".len";

@@ -1,6 +1,7 @@
 #include "frontend/sema/names/declare_local.h"
 
 #include "frontend/sema/types/make_type.h"
+#include "frontend/sema/types/resolve_type.h"
 
 #include <algorithm>
 
@@ -115,25 +116,19 @@ void declareLabel(Context &ctx, std::string_view name, LabelKind kind, Span span
 
 ScopeGuard::ScopeGuard(Context &ctx) : ctx_(ctx) { ctx_.scope.push(); }
 
-static bool mentions(const Type &type, SymbolId symbol) {
-  bool found = false;
-  for (const Extent &extent : type.extents)
-    forEachSymbol(extent.length, [&](SymbolId other) { found |= other == symbol; });
-  for (Dim arg : type.dimArgs)
-    forEachSymbol(arg, [&](SymbolId other) { found |= other == symbol; });
-  return found;
-}
-
 /// Whether a parameter is needed for its shape, because no other parameter determines one of its
 /// dimensions.
 static bool bindsDimension(Context &ctx, const Local &param) {
   if (!ctx.decl || param.kind != LocalKind::Param || !param.type)
     return false;
   for (const DimParam &dim : ctx.decl->dims) {
+    auto determines = [&](const Local &each) {
+      return mentionsSymbol(each.type, [&](SymbolId symbol) { return symbol == dim.symbol; });
+    };
     bool byOthers = false;
     for (const Local *other : ctx.decl->params)
-      byOthers |= other != &param && other->type && mentions(*other->type, dim.symbol);
-    if (!byOthers && mentions(*param.type, dim.symbol))
+      byOthers |= other != &param && determines(*other);
+    if (!byOthers && determines(param))
       return true;
   }
   return false;

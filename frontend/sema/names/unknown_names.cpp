@@ -71,7 +71,10 @@ void NearestName::offer(std::string_view candidate) {
   if (lacks(characters_ & ~characters) || lacks(characters & ~characters_))
     return;
   size_t d = distance(name_, candidate, bestDistance_);
+  // A name that has to be written anew as a whole is no slip of this one.
   bool allDiffers = d >= std::max(name_.size(), candidate.size());
+  // Of names as near the first by the alphabet counts, since their order here is that of hash
+  // tables.
   if (!allDiffers &&
       (d < bestDistance_ || (d == bestDistance_ && !best_.empty() && candidate < best_))) {
     bestDistance_ = d;

@@ -1,7 +1,8 @@
 #include "frontend/sema/placement/distribution.h"
 
+#include "frontend/base/read_number.h"
+
 #include <algorithm>
-#include <charconv>
 
 namespace ptl {
 
@@ -95,11 +96,8 @@ private:
   }
 
   bool readCount(NodeId node, PlacedLevel &level) {
-    std::string_view text = tree_.text(node);
-    uint32_t count = 0;
-    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-    level.count = count;
-    return error == std::errc() && end == text.data() + text.size() && count > 0;
+    level.count = integerIn<uint32_t>(tree_.text(node)).value_or(0);
+    return level.count > 0;
   }
 
   const Tree &tree_;

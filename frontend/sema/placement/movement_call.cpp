@@ -1,5 +1,6 @@
 #include "frontend/sema/placement/movement_call.h"
 
+#include "frontend/base/read_number.h"
 #include "frontend/sema/calls/check_callable.h"
 #include "frontend/sema/declarations/check_header.h"
 #include "frontend/sema/expressions/check_expr.h"
@@ -9,7 +10,6 @@
 #include "frontend/syntax/typed_nodes.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace ptl {
 
@@ -68,13 +68,7 @@ std::vector<NodeId> movementAxes(const Tree &tree, const Expr &expr) {
 }
 
 static std::optional<int64_t> numberAt(const Tree &tree, NodeId node) {
-  if (node == kNoNode)
-    return std::nullopt;
-  std::string_view text = tree.text(node);
-  int64_t number = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(number)
-                                                                  : std::nullopt;
+  return node == kNoNode ? std::nullopt : integerIn(tree.text(node));
 }
 
 std::string_view movementAlgorithm(const Tree &tree, const Expr &expr) {

@@ -1,9 +1,9 @@
 #include "frontend/sema/placement/place_header.h"
 
+#include "frontend/base/read_number.h"
 #include "frontend/sema/placement/distribution.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace ptl {
 
@@ -61,11 +61,12 @@ private:
     }
     std::string_view text = tree_.text(PartItemView(tree_, item).part());
     at.kind = PlacementKind::Single;
-    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), at.part);
-    if (error != std::errc() || end != text.data() + text.size()) {
+    std::optional<uint32_t> part = integerIn<uint32_t>(text);
+    if (!part) {
       refuse(tree_.span(item), "`" + std::string(text) + "` is not the number of a part");
       return false;
     }
+    at.part = *part;
     return set(PartItemView(tree_, item).level(), at);
   }
 

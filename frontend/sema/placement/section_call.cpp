@@ -1,5 +1,6 @@
 #include "frontend/sema/placement/section_call.h"
 
+#include "frontend/base/read_number.h"
 #include "frontend/sema/block/check_block_level.h"
 #include "frontend/sema/block/checked_block.h"
 #include "frontend/sema/declarations/check_header.h"
@@ -13,8 +14,6 @@
 #include "frontend/sema/types/make_type.h"
 #include "frontend/sema/types/resolve_type.h"
 #include "frontend/syntax/typed_nodes.h"
-
-#include <charconv>
 
 namespace ptl {
 
@@ -69,12 +68,11 @@ static std::string whyNotHere(Context &ctx, const OnStmtView &view) {
 
 static uint32_t partNumber(Context &ctx, NodeId node) {
   std::string_view text = ctx.text(node);
-  uint32_t part = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), part);
-  if (error != std::errc() || end != text.data() + text.size())
+  std::optional<uint32_t> part = integerIn<uint32_t>(text);
+  if (!part)
     ctx.sink.report(DiagId::SectionNotHere, ctx.span(node),
                     {"`" + std::string(text) + "` is not the number of a part"});
-  return part;
+  return part.value_or(0);
 }
 
 /// Checks `s in 0..S`: there is at least one stage, and each has a part.

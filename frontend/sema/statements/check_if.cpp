@@ -7,6 +7,7 @@
 #include "frontend/sema/make_node.h"
 #include "frontend/sema/statements/check_stmt.h"
 #include "frontend/sema/types/make_type.h"
+#include "frontend/sema/types/resolve_type.h"
 #include "frontend/syntax/typed_nodes.h"
 
 namespace ptl {
@@ -69,21 +70,6 @@ Stmt *checkIf(Context &ctx, NodeId node) {
 
 // ---- if as a value ------------------------------------------------------------------------------
 
-static bool namesSymbolSince(const Type *type, SymbolId marker) {
-  bool found = false;
-  auto look = [&](Dim dim) {
-    if (dim)
-      forEachSymbol(dim, [&](SymbolId symbol) { found = found || symbol.index >= marker.index; });
-  };
-  for (const Extent &extent : type->extents)
-    look(extent.length);
-  for (Dim dim : type->dimArgs)
-    look(dim);
-  for (const Type *element : type->elements)
-    found = found || namesSymbolSince(element, marker);
-  return found;
-}
-
 /// An arm's block as a value of the common type; reports values that cannot leave the block.
 static Block *checkArm(Context &ctx, NodeId node, const Type *expected) {
   if (ctx.tree.is(node, NodeKind::If)) {
@@ -102,7 +88,8 @@ static Block *checkArm(Context &ctx, NodeId node, const Type *expected) {
   // Symbols are numbered in the order of their making, so those of the block come behind this one.
   SymbolId marker = ctx.dims.addSymbol("", SymbolKind::ScalarValue);
   Block *block = checkBlock(ctx, node, true, expected);
-  if (block->value && namesSymbolSince(block->value->type, marker)) {
+  auto isInside = [&](SymbolId symbol) { return symbol.index >= marker.index; };
+  if (block->value && mentionsSymbol(block->value->type, isInside)) {
     ctx.sink.report(DiagId::TypeLeavesScope, block->value->span,
                     {toString(ctx, block->value->type)});
     block->value = errorExpr(ctx, block->value->syntax);

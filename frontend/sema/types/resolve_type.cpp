@@ -1,6 +1,7 @@
 // Types as written -> `Type`.
 #include "frontend/sema/types/resolve_type.h"
 
+#include "frontend/base/counted.h"
 #include "frontend/sema/declarations/check_header.h"
 #include "frontend/sema/declarations/declare_module.h"
 #include "frontend/sema/names/lookup.h"
@@ -158,12 +159,9 @@ static bool checkArgCounts(Context &ctx, NodeId node, const std::string &name, c
                            size_t dims, size_t elems) {
   if (args.dims.size() == dims && args.elems.size() == elems)
     return true;
-  auto count = [](size_t n, std::string_view one) {
-    return std::to_string(n) + " " + std::string(one) + (n == 1 ? "" : "s");
-  };
-  std::string wanted = count(dims, "dimension");
+  std::string wanted = counted(dims, "dimension");
   if (elems || !args.elems.empty())
-    wanted += " and " + count(elems, "element type");
+    wanted += " and " + counted(elems, "element type");
   std::string given = std::to_string(args.dims.size());
   if (elems || !args.elems.empty())
     given += " and " + std::to_string(args.elems.size());
@@ -442,6 +440,23 @@ TypeAnnotation resolveAnnotation(Context &ctx, NodeId node) {
     ctx.sink.report(DiagId::PlaceOutsideKernel, annotation.span,
                     {std::string(placeName(annotation.place))});
   return annotation;
+}
+
+bool mentionsSymbol(const Type *type, const std::function<bool(SymbolId)> &isWanted) {
+  if (!type)
+    return false;
+  bool found = false;
+  auto look = [&](Dim dim) {
+    if (dim)
+      forEachSymbol(dim, [&](SymbolId symbol) { found = found || isWanted(symbol); });
+  };
+  for (const Extent &extent : type->extents)
+    look(extent.length);
+  for (Dim dim : type->dimArgs)
+    look(dim);
+  for (const Type *element : type->elements)
+    found = found || mentionsSymbol(element, isWanted);
+  return found;
 }
 
 } // namespace ptl

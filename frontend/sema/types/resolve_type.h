@@ -31,6 +31,9 @@ bool namesType(Context &ctx, NodeId node);
 /// calls).
 const Type *substituteType(Context &ctx, const Type *type, const DimSubstitution &dims,
                            const std::vector<std::pair<const TypeParam *, Elem>> &elems = {});
+/// Whether a symbol for which `isWanted` holds stands in an extent, or in an argument of a struct, of
+/// the type or of its elements. False without a type.
+bool mentionsSymbol(const Type *type, const std::function<bool(SymbolId)> &isWanted);
 /// Type of a field of a struct value of type `structType`.
 const Type *fieldType(Context &ctx, const Type *structType, const StructField &field);
 

@@ -1,5 +1,6 @@
 #include "lsp/ide/actions/extraction.h"
 
+#include "frontend/base/word_char.h"
 #include "frontend/format/format.h"
 #include "frontend/parse/parse.h"
 #include "frontend/sema/type_string.h"
@@ -348,9 +349,8 @@ void Extraction::addElem(const Elem &elem) {
 }
 
 static bool isWord(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) || c == '_';
-  }) && !std::isdigit(static_cast<unsigned char>(text[0]));
+  return !text.empty() && std::all_of(text.begin(), text.end(), isWordChar) &&
+         !std::isdigit(static_cast<unsigned char>(text[0]));
 }
 
 /// The extent in the names of the `fn`: a range is a dimension, `r.start` the dimension `r_start`.

@@ -19,6 +19,7 @@ static bool isOfRounds(Value value, llvm::ArrayRef<scf::ForOp> loops) {
   if (llvm::any_of(loops, [&](scf::ForOp loop) { return value == loop.getInductionVar(); }))
     return true;
   Operation *op = value.getDefiningOp();
+  // Each point of the grid computes it again, so it has to be arithmetic alone.
   return op && op->getNumRegions() == 0 && op->getNumResults() == 1 &&
          isa_and_nonnull<arith::ArithDialect>(op->getDialect()) &&
          llvm::all_of(op->getOperands(), [&](Value v) { return isOfRounds(v, loops); });
@@ -131,6 +132,7 @@ Value PartCopy::roundNumber() {
   Value round;
   for (scf::ForOp loop : loops_) {
     Value own = map_.lookup(loop.getInductionVar());
+    // The inner loop changes fastest.
     round = round ? add(times(round, loop.getUpperBound()), own) : own;
   }
   return round;
@@ -183,6 +185,7 @@ void PartCopy::copyTile(llvm::ArrayRef<Along> along, llvm::ArrayRef<Value> at) {
                                     b_.getDenseI64ArrayAttr(dropped));
   llvm::SmallVector<Value> places(at);
   auto axis = static_cast<size_t>(part_.axis);
+  // The part of a round lies behind those of the rounds before it.
   places[axis] = add(times(roundNumber(), to_.each), places[axis]);
   b_.create<StoreOp>(loc_, copied, to_.ref, places, lengths, ValueRange(), Value(),
                      b_.getDenseI64ArrayAttr(single), IntegerAttr(), StringAttr());

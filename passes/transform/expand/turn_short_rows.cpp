@@ -94,6 +94,7 @@ static std::optional<ShortRows> shortRowsOf(SliceOp slice) {
       (bits != 16 && bits != 32) || !liesInRows(slice.getSource()) ||
       (!isOneAxis && !rows.areAllWhole()))
     return std::nullopt;
+  // 0 stands for a number that only the running program knows.
   int64_t count = 1;
   for (const Extent &extent : extentsOf(slice.getType()))
     count = extent.isConstant() && count > 0 ? count * extent.length : 0;
@@ -160,6 +161,7 @@ Value Turner::columnsOf(OpBuilder &b, const ShortRows &rows) {
   Value flat = flatRows(b, rows);
   llvm::SmallVector<Extent> extents(extentsOf(flat.getType()));
   llvm::SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(rows.kept + 1));
+  // The elements of a row are its last axis; the rows themselves the one before.
   std::swap(axes[static_cast<size_t>(rows.kept)], axes[static_cast<size_t>(rows.kept) - 1]);
   std::swap(extents[static_cast<size_t>(rows.kept)], extents[static_cast<size_t>(rows.kept) - 1]);
   ArrayType type = arrayLike(flat, extents);
@@ -176,6 +178,7 @@ Value Turner::known(const ShortRows &rows) const {
   for (const Turned &each : turned_) {
     SliceOp slice = rows.slice, like = each.like;
     auto kept = static_cast<size_t>(rows.kept);
+    // Columns in another branch or loop may not have been computed.
     Operation *made = each.columns.getDefiningOp();
     Operation *here = made->getBlock()->findAncestorOpInBlock(*slice);
     bool isSame =

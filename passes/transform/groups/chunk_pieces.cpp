@@ -2,6 +2,7 @@
 
 #include "ir/dialect/attributes.h"
 #include "passes/analysis/lengths.h"
+#include "passes/analysis/source_place.h"
 #include "passes/transform/combiners.h"
 #include "passes/transform/groups/group_schedule.h"
 #include "passes/transform/whole_storage.h"
@@ -52,10 +53,13 @@ static bool isChecked(Value storage) {
 /// The axis that is cut, if any is: all that the group folds or scans in chunks goes along it.
 int64_t PiecesEmitter::axisToCut() const {
   Operation *root = group_->root();
+  // Pieces go to vector cores that are idle: products need the cube core, and a schedule may have
+  // distributed the work.
   if (!machine_ || vectorCoresOf(*machine_) < 2 || groups_.size() != 1 || group_->hasProduct() ||
       (isScan(root) && !isCumulative(root)) || attrs::cores.of(root))
     return kWhole;
   for (size_t id = 0; id < group_->numAxes(); ++id)
+    // A schedule has chosen the tiles, which pieces would change.
     if (scheduledStep(*group_, static_cast<int64_t>(id)))
       return kWhole;
   llvm::SmallVector<Loops> all;
@@ -109,6 +113,7 @@ Value PiecesEmitter::isWorthCutting(int64_t cut) {
     count = b_.createOrFold<arith::FloorDivSIOp>(loc_, count, constant(step));
     tiles = b_.createOrFold<arith::MulIOp>(loc_, tiles, count);
   }
+  // With more tiles than this, the cores are busy without pieces.
   Value few = b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::sle, tiles,
                                              constant(cores / share));
   // Pieces are of some units each, then.
@@ -282,11 +287,6 @@ Value PiecesEmitter::foldToPart(Operation *scan) {
   return last.front();
 }
 
-static Location withoutName(Location loc) {
-  auto name = dyn_cast<NameLoc>(loc);
-  return name ? name.getChildLoc() : loc;
-}
-
 /// A grid that folds the pieces, for all of these operations: reductions that do not depend on each
 /// other, or the scan.
 void PiecesEmitter::emitParts(llvm::ArrayRef<Operation *> ops) {
@@ -294,7 +294,7 @@ void PiecesEmitter::emitParts(llvm::ArrayRef<Operation *> ops) {
   llvm::SmallVector<ArrayType> types;
   for (Operation *op : ops) {
     // Pieces are no values of the source, so they have no name of one.
-    loc_ = withoutName(op->getLoc());
+    loc_ = block::withoutName(op->getLoc());
     Value result = op->getResult(0);
     auto type = cast<ArrayType>(result.getType());
     llvm::SmallVector<Extent> extents{Extent::constant(count_)};
@@ -313,7 +313,7 @@ void PiecesEmitter::emitParts(llvm::ArrayRef<Operation *> ops) {
     if (isReduction(ops.front()))
       reduceLevel(ops);
     for (auto [op, into] : llvm::zip(ops, stores)) {
-      loc_ = withoutName(op->getLoc());
+      loc_ = block::withoutName(op->getLoc());
       Value part = isReduction(op) ? tileOf(op) : foldToPart(op);
       storeTile(spread(part, partMap(op)), into, partsMap(op, point_));
     }

@@ -34,6 +34,7 @@ static bool foldsInParts(Operation *op) {
   // What a mean divides by is counted in f32.
   if (isa<ReduceMeanOp>(op))
     return elem.isF32();
+  // Sums of shorter types would be rounded to them between the folds.
   return isa<ReduceSumOp, ReduceProdOp>(op) &&
          (elem.isIndex() || elem.getIntOrFloatBitWidth() >= 32);
 }
@@ -78,6 +79,7 @@ static std::optional<llvm::SmallVector<int64_t>> gridAxesOf(StoreOp store, Paral
     isUsed[position.getArgNumber()] = true;
     axes.push_back(position.getArgNumber());
   }
+  // Along an axis that the store does not use, points would write the same elements.
   if (!llvm::all_of(isUsed, [](bool used) { return used; }) ||
       !llvm::all_of(grid.getLower(), isZero))
     return std::nullopt;
@@ -94,6 +96,7 @@ static std::optional<StoredFold> match(AllocOp storage) {
   for (Operation *user : storage.getResult().getUsers()) {
     auto store = dyn_cast<StoreOp>(user);
     auto load = dyn_cast<LoadOp>(user);
+    // One grid has to write the array and one fold to read it: nobody else may need it.
     if ((store && found.store) || (load && found.load) || (!store && !load))
       return std::nullopt;
     if (store)

@@ -93,22 +93,11 @@ void Writer::gains() {
 
 void Writer::summary() {
   json_.field("entry", r_.entry).field("machine", r_.machine);
-  json_.key("dims").beginObject();
-  for (const auto &[name, value] : r_.dims)
-    json_.field(name, value);
-  json_.endObject();
-  if (!r_.elements.empty()) {
-    json_.key("elements").beginObject();
-    for (const auto &[name, text] : r_.elements)
-      json_.field(name, text);
-    json_.endObject();
-  }
-  if (!r_.decisions.empty()) {
-    json_.key("decisions").beginObject();
-    for (const auto &[place, text] : r_.decisions)
-      json_.field(place, text);
-    json_.endObject();
-  }
+  json_.fields("dims", r_.dims);
+  if (!r_.elements.empty())
+    json_.fields("elements", r_.elements);
+  if (!r_.decisions.empty())
+    json_.fields("decisions", r_.decisions);
   time("us", t_.end);
   json_.key("cycles").raw(fixed(t_.end, 0)).key("clock_mhz").raw(fixed(t_.clockMhz, 0));
   json_.field("bound", describeBound(a_));
