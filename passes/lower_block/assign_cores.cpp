@@ -397,7 +397,7 @@ static bool takesMostColumns(TakeOp take) {
     return extent.isConstant() ? extent.length : extent.capacity;
   };
   int64_t columns = most(box.back()), taken = most(extentsOf(take.getType()).back());
-  return take.getAxis() + 1 == static_cast<int64_t>(box.size()) && columns != Extent::kUnknown &&
+  return take.getAxis() + 1 == box.size() && columns != Extent::kUnknown &&
          taken != Extent::kUnknown && columns <= fewest * taken;
 }
 
