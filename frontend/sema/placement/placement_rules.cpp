@@ -210,19 +210,33 @@ std::optional<int64_t> axisAfterReshape(DimContext &dims, std::span<const Dim> f
   return std::nullopt;
 }
 
-PlacementVerdict placeOp(DimContext &dims, const OpExpr &expr,
-                         std::span<const PlacedOperand> operands, std::span<const Dim> shape,
-                         ElemKind elem) {
-  PlacementVerdict verdict;
-  verdict.slices.resize(operands.size());
-  std::optional<size_t> first = decisiveOperand(operands);
-  if (!first)
-    return verdict;
+/// The verdict unless an operand is cut, for which the callers have rules. `keepsPartial`: whether the results of partial
+/// operands are partial in the same way. `first`: the operand that decides.
+template <typename Keeps>
+static std::optional<PlacementVerdict> placeUncut(std::span<const PlacedOperand> operands,
+                                                  std::optional<size_t> first, Keeps keepsPartial) {
+  if (!first) {
+    PlacementVerdict whole;
+    whole.slices.resize(operands.size());
+    return whole;
+  }
   const LevelPlacement &at = operands[*first].placement;
   if (at.isSingle())
     return placeSingle(operands, *first);
   if (at.isPartial())
-    return placePartial(operands, *first, isLinear(expr, operands, at.fold, elem));
+    return placePartial(operands, *first, keepsPartial(at));
+  return std::nullopt;
+}
+
+PlacementVerdict placeOp(DimContext &dims, const OpExpr &expr,
+                         std::span<const PlacedOperand> operands, std::span<const Dim> shape,
+                         ElemKind elem) {
+  std::optional<size_t> first = decisiveOperand(operands);
+  auto linear = [&](const LevelPlacement &at) { return isLinear(expr, operands, at.fold, elem); };
+  if (std::optional<PlacementVerdict> uncut = placeUncut(operands, first, linear))
+    return *uncut;
+  PlacementVerdict verdict;
+  verdict.slices.resize(operands.size());
   if (expr.op->axisFlow == AxisFlow::Reshaped) {
     std::optional<int64_t> axis =
         axisAfterReshape(dims, operands[0].shape, operands[0].placement.axis, shape);
@@ -240,17 +254,12 @@ PlacementVerdict placeOp(DimContext &dims, const OpExpr &expr,
 
 PlacementVerdict placeIndexed(const AxisRule &rule, std::span<const PlacedOperand> operands,
                               size_t arrays) {
-  PlacementVerdict verdict;
-  verdict.slices.resize(operands.size());
   std::optional<size_t> first = decisiveOperand(operands);
-  if (!first)
-    return verdict;
-  const LevelPlacement &at = operands[*first].placement;
-  if (at.isSingle())
-    return placeSingle(operands, *first);
-  if (at.isPartial())
-    return placePartial(operands, *first,
-                        movesPartial(operands, at.fold, [&](size_t i) { return i < arrays; }));
+  auto linear = [&](const LevelPlacement &at) {
+    return movesPartial(operands, at.fold, [&](size_t i) { return i < arrays; });
+  };
+  if (std::optional<PlacementVerdict> uncut = placeUncut(operands, first, linear))
+    return *uncut;
   return placeCut(operands, *first, rule, std::nullopt);
 }
 
