@@ -70,15 +70,19 @@ export class Workbench {
     await this.page.locator(".quick-input-widget input").first().fill(label);
     await this.choose(label);
   }
-  /** Line and column count from one. */
+  /** Line and column count from one. What is typed is lost while another part of the page takes the focus, so it is typed again. */
   async goTo(line, column) {
-    await this.page.keyboard.press("Control+G");
-    const input = this.page.locator(".quick-input-widget input").first();
-    await input.fill(`:${line}:${column}`);
-    await this.page.keyboard.press("Enter");
-    await until("the cursor is there", async () =>
-      (await this.page.locator(".statusbar-item", { hasText: `Ln ${line}, Col ${column}` }).count()) > 0,
-    );
+    const there = this.page.locator(".statusbar-item", { hasText: `Ln ${line}, Col ${column}` });
+    let tries = 0;
+    await until("the cursor is there", async () => {
+      if (tries++) await this.page.keyboard.press("Escape");
+      await this.page.keyboard.press("Control+G");
+      const input = this.page.locator(".quick-input-widget input").first();
+      await input.fill(`:${line}:${column}`, { timeout: 5000 });
+      await this.page.keyboard.press("Enter");
+      await until("it", async () => (await there.count()) > 0, 5000);
+      return true;
+    });
   }
   /** Puts the cursor at the beginning, or the end, of a piece of the source file. */
   async goToText(piece, after = false, file = "kernels.ptl") {
