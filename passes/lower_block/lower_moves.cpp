@@ -232,8 +232,10 @@ static bool sliceByPositions(KernelContext &c, ir::SliceOp slice, const TileBox 
     auto minus = [&](Value a, Value b) { return c.b.createOrFold<arith::SubIOp>(c.loc, a, b); };
     auto atLeastZero = [&](Value a) { return c.b.createOrFold<arith::MaxSIOp>(c.loc, a, zero); };
     move.from = atLeastZero(offset);
+    move.to = atLeastZero(minus(zero, offset));
     // A result without columns has no head that could be put aside.
-    move.to = minimum(c, atLeastZero(minus(zero, offset)), to.lengths.back());
+    if (!matchPattern(move.to, m_Zero()))
+      move.to = minimum(c, move.to, to.lengths.back());
     move.length = atLeastZero(
         minimum(c, minus(to.lengths.back(), move.to), minus(from.lengths.back(), move.from)));
   }

@@ -214,19 +214,29 @@ bool gatherColumns(KernelContext &c, const ShapedTile &from, const ShapedTile &t
   if (!areWhole({&from, &to}) || !canGather(c, target.element) ||
       from.tile.extents.rows != target.extents.rows)
     return false;
+  bool hasHead = !matchPattern(move.to, m_Zero());
+  // A move of tiles copies whole blocks, and so overwrites what stands behind the head in its last
+  // one; an addition of 0 to words writes nothing beside them.
+  Type word = c.b.getI16Type();
+  int64_t bytes = pto::elementBytes(target.element);
+  if (hasHead && (bytes % 2 != 0 || !takes(c, InstructionId::TAdds, {word})))
+    return false;
   c.loc = loc;
   Value end = plus(c, move.to, move.length);
   auto head = [&](Value buffer) {
-    auto type = cast<pto::TileBufType>(buffer.getType());
-    return window(c, buffer, constant(c, 0), constant(c, 0), type.getRows(), type.getCols(),
-                  target.extents.validRows, move.to);
+    Value words = wordsOf(c, buffer, word);
+    auto type = cast<pto::TileBufType>(words.getType());
+    return window(c, words, constant(c, 0), constant(c, 0), type.getRows(), type.getCols(),
+                  target.extents.validRows, times(c, move.to, constant(c, bytes / 2)));
+  };
+  auto moveHead = [&](Value from, Value to) {
+    emit(c, loc, InstructionId::TAdds, {head(from), constantOf(c, word, 0)}, {head(to)});
   };
   // The instruction fills rows from their begin, so what stands there is put aside.
-  bool hasHead = !matchPattern(move.to, m_Zero());
   Tile aside = target;
   if (hasHead) {
     aside.buffer = allocateLike(c, aside, loc);
-    emit(c, loc, InstructionId::TMov, {head(target.buffer)}, {head(aside.buffer)});
+    moveHead(target.buffer, aside.buffer);
   }
   Positions positions(c, target, end, loc);
   Tile source = positions.source(from.tile);
@@ -244,7 +254,7 @@ bool gatherColumns(KernelContext &c, const ShapedTile &from, const ShapedTile &t
   part.extents.validCols = end;
   positions.gather(source, positions.inRows(positions.repeated(columns), source), part, into);
   if (hasHead)
-    emit(c, loc, InstructionId::TMov, {head(aside.buffer)}, {head(target.buffer)});
+    moveHead(aside.buffer, target.buffer);
   return true;
 }
 
