@@ -229,20 +229,25 @@ static std::optional<Pipe> pipeOfFree(TFreeOp free) {
 // meanwhile, so what it waits for is over anyway.
 void BlockProgram::addInside(const InsideInstruction &inside, Item &item) {
   inside_.insert(&inside);
-  Pipe from = pipeNamed(inside.from), to = pipeNamed(inside.to);
-  if (to == Pipe::S)
-    return;
-  for (Pipe pipe : {from, to}) {
-    Touch &touch = item.touches.emplace_back();
-    touch.first = touch.last = item.op;
-    touch.value = item.op->getOperands().back();
-    touch.pipe = pipe;
-    touch.reads = pipe == to;
-    touch.writes = touch.aside = pipe == from;
-    touch.space = kEventSpace;
-    // The number is that of a flag: (source * 8 + destination) * 64 + id.
-    touch.begin = (static_cast<int64_t>(from) * 8 + static_cast<int64_t>(to)) * 64 + inside.id;
-    touch.end = touch.begin + 1;
+  for (size_t i = 0; i < inside.events.size(); ++i) {
+    Pipe from = pipeNamed(inside.events[i].from), to = pipeNamed(inside.events[i].to);
+    if (inside.events[i].from.empty() || to == Pipe::S)
+      continue;
+    for (Pipe pipe : {from, to}) {
+      // What sets a guarded event has waited itself; only those who set it later have to wait.
+      if (pipe == from && inside.isGuarded(i))
+        continue;
+      Touch &touch = item.touches.emplace_back();
+      touch.first = touch.last = item.op;
+      touch.value = item.op->getOperands().back();
+      touch.pipe = pipe;
+      touch.reads = pipe == to;
+      touch.writes = touch.aside = pipe == from;
+      touch.space = kEventSpace;
+      // The number is that of a flag: (source * 8 + destination) * 64 + id.
+      touch.begin = (static_cast<int64_t>(from) * 8 + static_cast<int64_t>(to)) * 64 + inside.id;
+      touch.end = touch.begin + 1;
+    }
   }
 }
 
@@ -259,7 +264,8 @@ void BlockProgram::addInstruction(Item &item) {
   const InsideInstruction *inside =
       // An instruction may use scratch and events of its own that other instructions must not
       // disturb.
-      insideOf(machine_.isaMacro, std::string_view(op->getName().stripDialect()));
+      insideOf(machine_.isaMacro, std::string_view(op->getName().stripDialect()),
+               pipeName(*item.pipe));
   if (inside)
     addInside(*inside, item);
   for (const Access &access : accessesOf(op)) {

@@ -144,13 +144,20 @@ struct Body {
   bool operator==(const Body &) const = default;
 };
 
+/// An event that an instruction itself sets and waits for.
+struct InsideEvent {
+  uint8_t from = 0, to = 0;
+  bool guarded = false; ///< the last one is surely over when the instruction sets this one
+  bool operator==(const InsideEvent &) const = default;
+};
+
 /// What an instruction does besides its main work: it fills its scratch memory from another pipe,
-/// and sets and waits for an event.
+/// and sets and waits for events.
 struct Inside {
   uint8_t scratchPipe = kNoPipe;
-  uint8_t from = 0, to = 0;
   int64_t id = 0;
   bool always = false; ///< false: only in some forms, so that it guarantees no order
+  std::vector<InsideEvent> events;
   bool operator==(const Inside &) const = default;
 };
 

@@ -472,7 +472,7 @@ void Simulation::set(uint32_t index, uint32_t number, const Moment &done) {
   Flag &flag = states_[index].flags[event.flag];
   // A flag is (source * 8 + destination) * 64 + id.
   unsigned destination = event.flag / 64 % 8;
-  if (!flag.signals.empty()) {
+  if (!flag.signals.empty() && !event.guarded) {
     const Flag::Signal &last = flag.signals.back();
     // An event is one bit, so the setter must know that the wait for the last signal is over.
     if (!last.waitIndex || order_.complete(done, index * 8 + destination) < last.waitIndex)

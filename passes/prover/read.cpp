@@ -5,7 +5,6 @@
 #include "passes/prover/read_function.h"
 
 #include "ir/ops/pipe_names.h"
-#include "machines/inside.h"
 #include "passes/prover/length.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -52,16 +51,22 @@ uint32_t KernelReader::pointer(StringRef name) {
   return entry->second;
 }
 
-uint32_t KernelReader::inside(std::string_view mnemonic) {
-  const InsideInstruction *found = insideOf(machine.tools.isaMacro, mnemonic);
+uint32_t KernelReader::inside(std::string_view mnemonic, std::string_view pipe) {
+  const InsideInstruction *found = insideOf(machine.tools.isaMacro, mnemonic, pipe);
   if (!found)
     return kNone;
-  auto [entry, isNew] =
-      inside_.try_emplace(found->name, static_cast<uint32_t>(kernel.inside.size()));
-  auto pipe = [](std::string_view name) { return static_cast<uint8_t>(pipeNamed(name)); };
-  if (isNew)
-    kernel.inside.push_back({found->scratchPipe.empty() ? kNoPipe : pipe(found->scratchPipe),
-                             pipe(found->from), pipe(found->to), found->id, found->always});
+  auto [entry, isNew] = inside_.try_emplace(found, static_cast<uint32_t>(kernel.inside.size()));
+  if (!isNew)
+    return entry->second;
+  auto number = [](std::string_view name) { return static_cast<uint8_t>(pipeNamed(name)); };
+  Inside &inside = kernel.inside.emplace_back();
+  inside.scratchPipe = found->scratchPipe.empty() ? kNoPipe : number(found->scratchPipe);
+  inside.id = found->id;
+  inside.always = found->always;
+  for (size_t i = 0; i < found->events.size(); ++i)
+    if (!found->events[i].from.empty())
+      inside.events.push_back(
+          {number(found->events[i].from), number(found->events[i].to), found->isGuarded(i)});
   return entry->second;
 }
 

@@ -4,6 +4,7 @@
 #include "passes/prover/read.h"
 
 #include "ir/dialect/instruction_op.h"
+#include "machines/inside.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
@@ -27,7 +28,7 @@ public:
   uint32_t input(std::string name, Input::Role role, bool boolean = false);
   uint32_t pointer(llvm::StringRef name);
   uint32_t queue(mlir::Operation *op, bool cube, QueueSide side, bool toVector, bool throughGlobal);
-  uint32_t inside(std::string_view mnemonic);
+  uint32_t inside(std::string_view mnemonic, std::string_view pipe);
 
   Kernel &kernel;
   const Machine &machine;
@@ -38,7 +39,7 @@ private:
   llvm::DenseMap<mlir::Operation *, uint32_t> operations_;
   llvm::DenseMap<mlir::Type, int64_t> shapes_;
   std::map<std::string, uint32_t> inputs_, pointers_;
-  std::map<std::string_view, uint32_t> inside_;
+  std::map<const InsideInstruction *, uint32_t> inside_;
 };
 
 class FunctionReader {

@@ -117,7 +117,7 @@ void FunctionReader::readParts(Operation *op, Step &step) {
   // Where a scalar may come first, the result is filled with it before the input is read.
   step.inPlace = instruction.info().has(InstructionInfo::InPlace) &&
                  !instruction.info().has(InstructionInfo::EitherOrder);
-  step.inside = shared_.inside(instruction.info().mnemonic);
+  step.inside = shared_.inside(instruction.info().mnemonic, pipeName(static_cast<Pipe>(step.sub)));
   if (instruction.id() == InstructionId::TPrint)
     kernel_.prints.push_back(step.op);
   auto positions = [&](AccessSpec &spec, Value row, Value col, Value extent) {

@@ -302,8 +302,8 @@ void Runner::touchGlobal(const AccessSpec &spec, Access &access) {
   access.bytes = box(place);
 }
 
-// What an instruction does before it starts: another pipe fills its scratch, and signals that by an
-// event.
+// What an instruction does before it starts: another pipe fills its scratch, and pipes wait for each
+// other by events.
 void Runner::runInside(const Step &step) {
   const Inside &inside = kernel_.inside[step.inside];
   if (inside.scratchPipe != kNoPipe) {
@@ -316,12 +316,13 @@ void Runner::runInside(const Step &step) {
         core_->accesses.push_back(access);
       }
   }
-  for (Event::Kind kind : {Event::Set, Event::Wait}) {
-    Event &event = emit(kind, step, kind == Event::Set ? inside.from : inside.to);
-    event.flag = static_cast<uint16_t>((inside.from * 8 + inside.to) * 64 + inside.id);
-    // The library uses this event inside the instruction.
-    event.orders = inside.always;
-  }
+  for (const InsideEvent &own : inside.events)
+    for (Event::Kind kind : {Event::Set, Event::Wait}) {
+      Event &event = emit(kind, step, kind == Event::Set ? own.from : own.to);
+      event.flag = static_cast<uint16_t>((own.from * 8 + own.to) * 64 + inside.id);
+      event.orders = inside.always;
+      event.guarded = own.guarded;
+    }
 }
 
 void Runner::runPipe(const Step &step) {

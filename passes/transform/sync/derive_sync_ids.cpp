@@ -436,8 +436,10 @@ void FunctionOrder::solve() {
     return static_cast<size_t>(llvm::find(pipeNames, pipe) - std::begin(pipeNames));
   };
   for (const InsideInstruction *inside : program_.inside())
-    // The library uses these ids inside its instructions, so they are not free.
-    all[number(inside->from) * kNumPipes + number(inside->to)] &= ~(1u << inside->id);
+    for (const InsideEvent &event : inside->events)
+      // The library uses these ids inside its instructions, so they are not free.
+      if (!event.from.empty())
+        all[number(event.from) * kNumPipes + number(event.to)] &= ~(1u << inside->id);
   constexpr int mostRounds = 40;
   for (int round = 0;; ++round) {
     if (round == mostRounds) // the last resort, which uses no events
