@@ -23,11 +23,11 @@ struct InsideInstruction {
   bool always; ///< false: only in some of its forms, so that the events guarantee no order
   std::array<InsideEvent, kMostEvents> events; ///< in the order in which they take place
 
-  /// Whether the last event of the same pipes is surely over when the instruction sets this one:
-  /// the scalar unit has waited inside the instruction for the pipe that waits for this event.
+  /// Whether the setter of this event has waited inside the instruction for the pipe that waits for
+  /// it. Earlier events of these pipes are then over if their waits stand before the instruction.
   constexpr bool isGuarded(size_t event) const {
     for (size_t i = 0; i < event; ++i)
-      if (events[i].to == "s" && events[i].from == events[event].to)
+      if (events[i].from == events[event].to && events[i].to == events[event].from)
         return true;
     return false;
   }

@@ -234,7 +234,7 @@ void BlockProgram::addInside(const InsideInstruction &inside, Item &item) {
     if (inside.events[i].from.empty() || to == Pipe::S)
       continue;
     for (Pipe pipe : {from, to}) {
-      // What sets a guarded event has waited itself; only those who set it later have to wait.
+      // The setter of a guarded event has waited inside; only later setters still have to wait.
       if (pipe == from && inside.isGuarded(i))
         continue;
       Touch &touch = item.touches.emplace_back();

@@ -147,7 +147,7 @@ struct Body {
 /// An event that an instruction itself sets and waits for.
 struct InsideEvent {
   uint8_t from = 0, to = 0;
-  bool guarded = false; ///< the last one is surely over when the instruction sets this one
+  bool guarded = false; ///< the setter has waited inside for the pipe that waits for it
   bool operator==(const InsideEvent &) const = default;
 };
 

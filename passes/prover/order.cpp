@@ -113,6 +113,7 @@ private:
     return core(a).function->cube != core(b).function->cube;
   }
   void execute(uint32_t index, uint8_t pipe, uint32_t number);
+  uint32_t guardOf(uint32_t index, uint16_t flag);
   void set(uint32_t index, uint32_t number, const Moment &done);
   void finishFree(uint32_t index, uint32_t number, const Moment &done);
   void record(uint32_t index, uint32_t number, const Moment &start, uint32_t count);
@@ -467,15 +468,26 @@ void Simulation::execute(uint32_t index, uint8_t pipe, uint32_t number) {
   }
 }
 
+// How far the waiting pipe was when the instruction that sets this event had the setter wait for it.
+// That holds in the forms that have no such events too, since these set nothing.
+uint32_t Simulation::guardOf(uint32_t index, uint16_t flag) {
+  unsigned source = flag / 64 / 8, destination = flag / 64 % 8;
+  auto guard = static_cast<uint16_t>((destination * 8 + source) * 64 + flag % 64);
+  const auto &signals = states_[index].flags[guard].signals;
+  return signals.empty() ? 0 : order_.cores[index].index[signals.back().event];
+}
+
 void Simulation::set(uint32_t index, uint32_t number, const Moment &done) {
   const Event &event = core(index).events[number];
+  uint32_t guard = event.guarded ? guardOf(index, event.flag) : 0;
   Flag &flag = states_[index].flags[event.flag];
   // A flag is (source * 8 + destination) * 64 + id.
   unsigned destination = event.flag / 64 % 8;
-  if (!flag.signals.empty() && !event.guarded) {
+  if (!flag.signals.empty()) {
     const Flag::Signal &last = flag.signals.back();
+    uint32_t known = std::max(guard, order_.complete(done, index * 8 + destination));
     // An event is one bit, so the setter must know that the wait for the last signal is over.
-    if (!last.waitIndex || order_.complete(done, index * 8 + destination) < last.waitIndex)
+    if (!last.waitIndex || known < last.waitIndex)
       fault(SyncFault::SetTwice, {index, number}, {index, last.event});
   }
   // An event that may not take place lets the wait pass, but orders nothing.

@@ -25,7 +25,7 @@ struct Event {
   Kind kind;
   bool inPlace = false;
   bool orders = true;   ///< Set: false if it may not be executed
-  bool guarded = false; ///< Set: the wait for the last one is surely over
+  bool guarded = false; ///< Set: its instruction had the setter wait for the waiting pipe
   uint8_t pipe = 0;     ///< its pipe; for a Free through a buffer: the pipe of its readers
   uint16_t flag = 0;    ///< Set, Wait: (source * 8 + destination) * 64 + id; Signal, Await: id;
                         ///< Push, Pop, Free: queue

@@ -302,8 +302,8 @@ void Runner::touchGlobal(const AccessSpec &spec, Access &access) {
   access.bytes = box(place);
 }
 
-// What an instruction does before it starts: another pipe fills its scratch, and pipes wait for each
-// other by events.
+// What an instruction does before it starts: another pipe fills its scratch, and pipes wait for
+// each other by events.
 void Runner::runInside(const Step &step) {
   const Inside &inside = kernel_.inside[step.inside];
   if (inside.scratchPipe != kNoPipe) {
