@@ -1,4 +1,5 @@
 #include "passes/prover/order.h"
+#include "passes/prover/flags.h"
 
 #include "machines/machine.h"
 
@@ -26,36 +27,6 @@ struct PipeState {
   std::vector<Item> items;
   size_t next = 0;
   bool idle() const { return next == items.size(); }
-};
-
-struct Flag {
-  struct Signal {
-    Moment done;
-    uint32_t event, waitIndex = 0; ///< `waitIndex` 0: not waited for yet
-  };
-  std::vector<Signal> signals;
-  size_t waits = 0;
-  uint32_t total = 0; ///< sets in the whole execution
-};
-
-/// The flags that a core uses, which are few.
-class Flags {
-public:
-  Flag &operator[](uint16_t number) {
-    for (auto &[own, flag] : all_)
-      if (own == number)
-        return flag;
-    return all_.emplace_back(number, Flag()).second;
-  }
-  /// By their numbers.
-  const std::vector<std::pair<uint16_t, Flag>> &sorted() {
-    std::sort(all_.begin(), all_.end(),
-              [](const auto &a, const auto &b) { return a.first < b.first; });
-    return all_;
-  }
-
-private:
-  std::vector<std::pair<uint16_t, Flag>> all_;
 };
 
 /// One core's share in an event between cores.
