@@ -26,7 +26,8 @@ static bool isScheduled(Operation *op) {
 }
 
 bool LoopLanes::isOutside(Value value) const {
-  return !loop_->isAncestor(value.getParentBlock()->getParentOp());
+  return value.getDefiningOp() != loop_ &&
+         !loop_->isAncestor(value.getParentBlock()->getParentOp());
 }
 
 void LoopLanes::join(Value a, int64_t axisA, Value b, int64_t axisB) {
@@ -81,6 +82,12 @@ bool LoopLanes::visitSlice(Operation *op, Value base, Value value) {
     keepWhole(value);
     keepWhole(base);
     return true;
+  }
+  for (int64_t axis = 0; axis < rankOf(value.getType()); ++axis) {
+    Value length = slice.getLengths()[static_cast<size_t>(
+        keptAxis(slice.getDropped(), rankOf(base.getType()), axis))];
+    if (isOutside(length))
+      boxLengths_[node(value, axis)] = length;
   }
   if (isOutside(base))
     return true;
@@ -284,21 +291,29 @@ AxisMap LoopLanes::mapOf(Value value) const {
   return map;
 }
 
-void LoopLanes::measure() {
-  elementsBeside_ = 1;
+void LoopLanes::findHeld() {
+  numLanes_ = lanes_.size();
   for (Value value : values_) {
     rank_ = std::max(rank_, extentsOf(value.getType()).size());
-    int64_t elements = 1;
-    for (auto [extent, lane] : llvm::zip(extentsOf(value.getType()), mapOf(value)))
-      if (lane == kWhole) {
-        if (extent.capacity == Extent::kUnknown) {
-          elementsBeside_.reset();
-          return;
-        }
-        elements *= std::max<int64_t>(extent.capacity, 1);
-      }
-    elementsBeside_ = std::max(*elementsBeside_, elements);
+    for (auto [axis, lane] : llvm::enumerate(mapOf(value)))
+      if (lane == kWhole && extentsOf(value.getType())[axis].capacity == Extent::kUnknown)
+        lanes_.push_back(classes_.getOrInsertLeaderValue(node(value, static_cast<int64_t>(axis))));
   }
+}
+
+int64_t LoopLanes::elementsBeside(int64_t held) const {
+  int64_t most = 1;
+  for (Value value : values_) {
+    int64_t elements = 1;
+    for (auto [extent, lane] : llvm::zip(extentsOf(value.getType()), mapOf(value))) {
+      if (lane == kWhole)
+        elements *= std::max<int64_t>(extent.capacity, 1);
+      else if (lane >= static_cast<int64_t>(numLanes_))
+        elements *= held;
+    }
+    most = std::max(most, elements);
+  }
+  return most;
 }
 
 bool LoopLanes::findLengths() {
@@ -338,9 +353,11 @@ std::optional<LoopLanes> LoopLanes::of(scf::ForOp loop, bool mayReread) {
                          return WalkResult::advance();
                        })
                        .wasInterrupted();
-  if (isRefused || !lanes.choose() || !lanes.findLengths())
+  if (isRefused || !lanes.choose())
     return std::nullopt;
-  lanes.measure();
+  lanes.findHeld();
+  if (!lanes.findLengths())
+    return std::nullopt;
   return lanes;
 }
 

@@ -21,23 +21,26 @@ public:
   static std::optional<LoopLanes> of(mlir::scf::ForOp loop, bool mayReread);
 
   /// For each axis of a value of the loop, or of a value from outside that it uses, the number of
-  /// its lane, or `kWhole`. Lanes are numbered in the order of the axes of the loop's result with most axes.
+  /// its lane or held axis, or `kWhole` if it is neither. Lanes are numbered in the order of the axes of the loop's result with most axes.
   AxisMap mapOf(mlir::Value value) const;
-  size_t count() const { return lanes_.size(); }
+  size_t count() const { return numLanes_; }
+  /// Axes of values of the loop that are no lanes and have no static bound; they have the numbers
+  /// behind those of the lanes.
+  size_t heldCount() const { return lanes_.size() - numLanes_; }
   /// Whether a value is there before the loop.
   bool isOutside(mlir::Value value) const;
   /// Whether the loop writes this storage; `mapOf` has the lanes of its axes, too.
   bool isWritten(mlir::Value ref) const { return written_.contains(ref); }
-  /// What tells the length of a lane in front of the loop.
+  /// What tells the length of a lane or held axis in front of the loop.
   struct Length {
     mlir::Value array; ///< the length is that of `axis` of it; null: it is `number`
     int64_t axis = 0;
     mlir::Value number;
   };
   const Length &lengthOf(size_t lane) const { return lengths_[lane]; }
-  /// The largest number of elements that a value of the loop has for one position of all lanes;
-  /// nothing if that has no static bound.
-  std::optional<int64_t> elementsBeside() const { return elementsBeside_; }
+  /// The largest number of elements that a value of the loop has for one position of all lanes, if
+  /// held axes have this length.
+  int64_t elementsBeside(int64_t held) const;
   /// The largest rank of a value of the loop.
   size_t rank() const { return rank_; }
 
@@ -62,7 +65,7 @@ private:
   bool findLengths();
   void separate(mlir::Value value, std::set<Node> &refused) const;
   bool hasAxisOf(mlir::Value value, const Node &leader) const;
-  void measure();
+  void findHeld();
 
   mlir::scf::ForOp loop_;
   llvm::EquivalenceClasses<Node> classes_;
@@ -71,10 +74,10 @@ private:
   llvm::SmallVector<mlir::Value> results_; ///< carried arrays, and storage that is written
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> offsets_; ///< of boxes of storage
   llvm::DenseSet<mlir::Value> written_;                                 ///< storage
-  std::map<Node, mlir::Value> boxLengths_; ///< of boxes of written storage
-  llvm::SmallVector<Node> lanes_;          ///< the leaders of their classes
+  std::map<Node, mlir::Value> boxLengths_;                              ///< of boxes
+  llvm::SmallVector<Node> lanes_; ///< the leaders of the classes of lanes, then of held axes
+  size_t numLanes_ = 0;
   llvm::SmallVector<Length> lengths_;
-  std::optional<int64_t> elementsBeside_;
   size_t rank_ = 0;
 };
 

@@ -18,6 +18,8 @@ namespace ptl::ir {
 
 /// Fewer columns than this do not fill a vector instruction.
 static constexpr int64_t kFewestColumns = 64;
+/// Rows of a tile begin at multiples of this many, so that what has an element for each row is loaded in whole blocks.
+static constexpr int64_t kFewestRows = 8;
 /// The columns of a tile with rows that are lanes, too: more rows are better than longer ones, as they are loaded at once.
 static constexpr int64_t kColumnsBesideRows = 256;
 
@@ -43,7 +45,7 @@ public:
 private:
   Value constant(int64_t value) { return b_.create<arith::ConstantIndexOp>(loc_, value); }
   Value ceilDiv(Value number, Value by);
-  int64_t elementsOfLanes() const { return tiles_.elements / *lanes_.elementsBeside(); }
+  int64_t elementsOfLanes() const { return tiles_.elements / lanes_.elementsBeside(tiles_.held); }
   void chooseSteps();
   void openTiles();
   Type tileType(Value value) const;
@@ -56,6 +58,9 @@ private:
   scf::ForOp cloneLoop(scf::ForOp loop, IRMapping &map);
   void cloneBranch(scf::IfOp branch, IRMapping &map);
   void mapOutside(IRMapping &map);
+  Value heldFit();
+  void emitGrid(llvm::ArrayRef<Value> storages);
+  void moveLoop(Block &block, llvm::ArrayRef<Value> storages);
   void storeTile(Value tile, Value ref, const AxisMap &map);
 
   scf::ForOp loop_;
@@ -69,7 +74,7 @@ private:
 } // namespace
 
 bool RecurrenceGrid::match() const {
-  return lanes_.elementsBeside() && elementsOfLanes() >= 8 && lanes_.rank() <= tiles_.rank;
+  return elementsOfLanes() >= 8 && lanes_.rank() <= tiles_.rank;
 }
 
 Value RecurrenceGrid::ceilDiv(Value number, Value by) {
@@ -79,7 +84,7 @@ Value RecurrenceGrid::ceilDiv(Value number, Value by) {
 /// The last lane gives the columns of a tile, the one before it the rows; of all others a tile has one position. Steps depend on
 /// lengths at run time, so that there are as many tiles as cores where lengths allow it.
 void RecurrenceGrid::chooseSteps() {
-  parts_.resize(lanes_.count());
+  parts_.resize(lanes_.count() + lanes_.heldCount());
   for (auto [lane, part] : llvm::enumerate(parts_)) {
     const LoopLanes::Length &length = lanes_.lengthOf(lane);
     part.whole = length.array ? ir::lengthOf(b_, length.array, length.axis) : length.number;
@@ -87,23 +92,26 @@ void RecurrenceGrid::chooseSteps() {
   }
   auto most = static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(elementsOfLanes())));
   auto choose = [&](LanePart &part, Value positions, int64_t unit) {
+    if (part.most == 1)
+      return;
     Value even = ceilDiv(ceilDiv(positions, constant(tiles_.grids)), constant(unit));
     even = b_.createOrFold<arith::MulIOp>(loc_, even, constant(unit));
     even = b_.createOrFold<arith::MaxSIOp>(loc_, even, constant(unit));
     part.step = b_.createOrFold<arith::MinSIOp>(loc_, even, constant(part.most));
   };
-  LanePart &columns = parts_.back();
-  if (parts_.size() == 1) {
+  llvm::MutableArrayRef<LanePart> lanes = llvm::MutableArrayRef(parts_).take_front(lanes_.count());
+  LanePart &columns = lanes.back();
+  if (lanes.size() == 1) {
+    bool isRow = lanes_.elementsBeside(tiles_.held) > 1;
     columns.most = most;
-    return choose(columns, columns.whole,
-                  std::min(most, *lanes_.elementsBeside() > 1 ? 8 : kFewestColumns));
+    return choose(columns, columns.whole, std::min(most, isRow ? kFewestRows : kFewestColumns));
   }
-  LanePart &rows = parts_[parts_.size() - 2];
+  LanePart &rows = lanes[lanes.size() - 2];
   columns.most = std::min(most, kColumnsBesideRows);
   columns.step = constant(columns.most);
   rows.most = most / columns.most;
   Value positions = rows.whole;
-  for (LanePart &part : parts_)
+  for (LanePart &part : lanes)
     if (&part != &rows)
       positions = b_.createOrFold<arith::MulIOp>(loc_, positions, ceilDiv(part.whole, part.step));
   choose(rows, positions, 1);
@@ -111,20 +119,29 @@ void RecurrenceGrid::chooseSteps() {
 
 void RecurrenceGrid::openTiles() {
   llvm::SmallVector<Value> upper, steps;
-  for (const LanePart &part : parts_) {
+  for (const LanePart &part : llvm::ArrayRef(parts_).take_front(lanes_.count())) {
     upper.push_back(part.whole);
     steps.push_back(part.step);
   }
   ParallelOp grid = openGrid(b_, loc_, upper, steps, block::withoutName(loc_));
   for (auto [lane, part] : llvm::enumerate(parts_)) {
-    part.position = grid.getBody().getArgument(static_cast<unsigned>(lane));
-    Value rest = b_.createOrFold<arith::SubIOp>(loc_, part.whole, part.position);
-    part.length = b_.createOrFold<arith::MinSIOp>(loc_, rest, part.step);
+    bool isHeld = lane >= lanes_.count();
+    if (isHeld) {
+      part.most = tiles_.isBounded ? tiles_.held : Extent::kUnknown;
+      part.position = constant(0);
+      // The branch around the grid makes sure that this is all of it.
+      part.length = tiles_.isBounded
+                        ? b_.createOrFold<arith::MinSIOp>(loc_, part.whole, constant(tiles_.held))
+                        : part.whole;
+    } else {
+      part.position = grid.getBody().getArgument(static_cast<unsigned>(lane));
+      Value rest = b_.createOrFold<arith::SubIOp>(loc_, part.whole, part.position);
+      part.length =
+          part.most == 1 ? constant(1) : b_.createOrFold<arith::MinSIOp>(loc_, rest, part.step);
+    }
     std::string name = "r" + std::to_string(number_) + "." + std::to_string(lane);
     part.extent =
         part.most == 1 ? Extent::constant(1) : Extent::named(b_.getStringAttr(name), part.most);
-    if (part.most == 1)
-      part.length = constant(1);
   }
 }
 
@@ -300,6 +317,41 @@ void RecurrenceGrid::storeTile(Value tile, Value ref, const AxisMap &map) {
                      b_.getDenseI64ArrayAttr({}), IntegerAttr(), StringAttr());
 }
 
+/// Whether the axes that tiles have whole fit into them; null if they always do.
+Value RecurrenceGrid::heldFit() {
+  Value fit;
+  if (!tiles_.isBounded)
+    return fit;
+  for (const LanePart &part : llvm::ArrayRef(parts_).drop_front(lanes_.count())) {
+    Value own = b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::sle, part.whole,
+                                               constant(tiles_.held));
+    fit = fit ? b_.createOrFold<arith::AndIOp>(loc_, fit, own) : own;
+  }
+  return fit;
+}
+
+void RecurrenceGrid::emitGrid(llvm::ArrayRef<Value> storages) {
+  openTiles();
+  IRMapping map;
+  mapOutside(map);
+  scf::ForOp made = cloneLoop(loop_, map);
+  for (auto [i, ref] : llvm::enumerate(storages))
+    if (ref)
+      storeTile(made.getResult(static_cast<unsigned>(i)), ref,
+                lanes_.mapOf(loop_.getResult(static_cast<unsigned>(i))));
+  b_.create<YieldOp>(loc_);
+}
+
+/// The loop as it is, with results where those of the grid would be.
+void RecurrenceGrid::moveLoop(Block &block, llvm::ArrayRef<Value> storages) {
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPoint(block.getTerminator());
+  loop_->moveBefore(block.getTerminator());
+  for (auto [result, ref] : llvm::zip(loop_.getResults(), storages))
+    if (ref)
+      storeWhole(b_, loc_, result, ref);
+}
+
 void RecurrenceGrid::rewrite() {
   chooseSteps();
   llvm::SmallVector<Value> storages;
@@ -307,23 +359,22 @@ void RecurrenceGrid::rewrite() {
     storages.push_back(isa<ArrayType>(result.getType()) && !result.use_empty()
                            ? storageLike(b_, loc_, init)
                            : Value());
-  scf::ForOp made;
+  scf::IfOp branch;
+  if (Value fit = heldFit())
+    branch = b_.create<scf::IfOp>(loc_, TypeRange(), fit, /*withElseRegion=*/true);
   {
     OpBuilder::InsertionGuard guard(b_);
-    openTiles();
-    IRMapping map;
-    mapOutside(map);
-    made = cloneLoop(loop_, map);
-    for (auto [i, ref] : llvm::enumerate(storages))
-      if (ref)
-        storeTile(made.getResult(static_cast<unsigned>(i)), ref,
-                  lanes_.mapOf(loop_.getResult(static_cast<unsigned>(i))));
-    b_.create<YieldOp>(loc_);
+    if (branch)
+      b_.setInsertionPointToStart(branch.thenBlock());
+    emitGrid(storages);
   }
   for (auto [result, ref] : llvm::zip(loop_.getResults(), storages))
     if (ref)
       result.replaceAllUsesWith(loadWhole(b_, loc_, ref, result.getType()));
-  loop_.erase();
+  if (branch)
+    moveLoop(*branch.elseBlock(), storages);
+  else
+    loop_.erase();
 }
 
 void tileRecurrences(func::FuncOp function, const RecurrenceTiles &tiles) {

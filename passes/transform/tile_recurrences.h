@@ -10,6 +10,8 @@ struct RecurrenceTiles {
   int64_t elements; ///< most elements of a tile of any value in the loop
   int64_t grids;  ///< tiles are made smaller so that there are as many, if the axes are long enough
   size_t rank;    ///< most axes of a value in the loop
+  int64_t held;   ///< longest axis without a static bound that a tile has whole
+  bool isBounded; ///< tiles need static bounds: for longer axes the loop remains, in a branch
   bool mayReread; ///< rounds may read what the loop has written to memory
 };
 

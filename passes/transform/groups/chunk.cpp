@@ -60,8 +60,12 @@ void dropEmptyStores(func::FuncOp function) {
 
 /// Tiles of matrices whose rows and columns are lanes of a loop, with room for some ten of them.
 RecurrenceTiles recurrencesOn(const Machine &machine, int64_t halvings) {
-  return {
-      .elements = 2048 >> halvings, .grids = vectorCoresOf(machine), .rank = 2, .mayReread = false};
+  return {.elements = 4096 >> halvings,
+          .grids = vectorCoresOf(machine),
+          .rank = 3,
+          .held = 64,
+          .isBounded = true,
+          .mayReread = false};
 }
 
 struct ChunkPass : impl::ChunkBase<ChunkPass> {

@@ -37,7 +37,7 @@ namespace {
 
 /// Tiles that stay in the first-level cache; as many of them as usual processors have cores.
 constexpr RecurrenceTiles kRecurrencesOnCpu = {
-    .elements = 2048, .grids = 16, .rank = 8, .mayReread = true};
+    .elements = 2048, .grids = 16, .rank = 8, .held = 64, .isBounded = false, .mayReread = true};
 
 struct PartitionPass : impl::PartitionBase<PartitionPass> {
   using PartitionBase::PartitionBase;
@@ -50,6 +50,7 @@ struct PartitionPass : impl::PartitionBase<PartitionPass> {
     tileSums(getOperation(), sizes);
     unrollSteps(getOperation(), kUnrolledOnCpu);
     tileRecurrences(getOperation(), kRecurrencesOnCpu);
+    forwardStorage(getOperation()); // of what loops leave
     storeParts(getOperation());
     askOperands(getOperation());
     makeGrids(getOperation(), kCpuLimits, [&](llvm::ArrayRef<OpGroup *> groups, unsigned number) {
