@@ -1,6 +1,5 @@
 #include "passes/analysis/loop_lanes.h"
 
-#include "ir/dialect/attributes.h"
 #include "passes/analysis/kept_axis.h"
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/op_kinds.h"
@@ -17,12 +16,6 @@ static bool isArray(Value value) { return isa<ArrayType>(value.getType()); }
 
 static const Extent &extentOf(Value value, int64_t axis) {
   return extentsOf(value.getType())[static_cast<size_t>(axis)];
-}
-
-/// Whether a schedule names the operation: what it says of its tiles is about a grid of its own.
-static bool isScheduled(Operation *op) {
-  return attrs::tile.of(op) || attrs::cores.of(op) || attrs::split.isOn(op) || attrs::fuse.of(op) ||
-         attrs::item.of(op) || attrs::task.of(op);
 }
 
 bool LoopLanes::isOutside(Value value) const {
@@ -179,8 +172,6 @@ static bool isOfKind(Operation *op) {
 }
 
 bool LoopLanes::visit(Operation *op) {
-  if (isScheduled(op))
-    return false;
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return visitLoop(loop);
   if (auto branch = dyn_cast<scf::IfOp>(op)) {

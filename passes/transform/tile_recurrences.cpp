@@ -1,5 +1,6 @@
 #include "passes/transform/tile_recurrences.h"
 
+#include "ir/dialect/attributes.h"
 #include "passes/analysis/kept_axis.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/loop_lanes.h"
@@ -377,12 +378,23 @@ void RecurrenceGrid::rewrite() {
     loop_.erase();
 }
 
+/// What a schedule says of the tiles or tasks of an operation is about a grid of its own.
+static bool isInSchedule(scf::ForOp loop) {
+  return loop
+      .walk([](Operation *op) {
+        bool isNamed = attrs::tile.of(op) || attrs::cores.of(op) || attrs::split.isOn(op) ||
+                       attrs::fuse.of(op) || attrs::item.of(op) || attrs::task.of(op);
+        return isNamed ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 void tileRecurrences(func::FuncOp function, const RecurrenceTiles &tiles) {
   unsigned number = 0;
   // An outer loop comes before those in its body, which it takes along.
   function.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
     std::optional<LoopLanes> lanes = LoopLanes::of(loop, tiles.mayReread);
-    if (!lanes)
+    if (!lanes || isInSchedule(loop))
       return WalkResult::advance();
     RecurrenceGrid grid(loop, std::move(*lanes), tiles, number);
     if (!grid.match())
