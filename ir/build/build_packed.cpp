@@ -63,58 +63,64 @@ const Bound *packedBehind(BuildContext &c, const Expr &expr) {
 
 namespace {
 
-/// The arithmetic on bytes and elements of one array. Chips compute in `f16`, which has all numbers that occur: their vector
-/// cores have few operations on bytes, and convert either way.
+/// The arithmetic on bytes and elements of one array. Numbers of `f4e2m1` are computed from their codes in floats that have all
+/// numbers which occur. Vector cores of chips have few operations on bytes: they shift 16 bits, and compute in `f16`.
 class Codes {
 public:
   Codes(BuildContext &c, mlir::Value like, bool isFloat, Location loc)
       : e_(c, like, loc), isFloat_(isFloat), isChip_(c.binding.chip && !c.binding.chip->executable),
-        wide_(isChip_ ? c.b.getF16Type() : c.b.getF32Type()), bits_(isChip_ ? 16 : 32), c_(c) {}
+        wide_(isChip_ ? c.b.getF16Type() : c.b.getF32Type()),
+        integer_(c.b.getIntegerType(isChip_ ? 16 : 8)), bits_(isChip_ ? 16 : 32), c_(c) {}
 
-  bool hasFloats() const { return isFloat_ || isChip_; }
-  /// The element in the lower or the upper four bits, as a number: a float where `hasFloats`.
+  /// The element in the lower or the upper four bits: an integer of `i4`, a float of `f4e2m1`.
   mlir::Value lower(mlir::Value byte) const {
-    if (!hasFloats())
-      return e_.with<ShrOp>(e_.with<ShlOp>(byte, 4), 4);
+    if (!isFloat_)
+      return signedPart(e_.convert(byte, integer_), integer_.getIntOrFloatBitWidth() - 4);
     mlir::Value x = floats(byte);
-    // Of a byte with a sign the lower half has one, too.
-    mlir::Value above = e_.one<FloorOp>(times(isFloat_ ? x : plus(x, 8), 0.0625));
-    return number(e_.make<SubOp>(x, times(above, 16)));
+    return number(e_.make<SubOp>(x, times(e_.one<FloorOp>(times(x, 0.0625)), 16)));
   }
   mlir::Value upper(mlir::Value byte) const {
-    if (!hasFloats())
-      return e_.with<ShrOp>(byte, 4);
+    if (!isFloat_)
+      return e_.with<ShrOp>(e_.convert(byte, integer_), 4);
     return number(e_.one<FloorOp>(times(floats(byte), 0.0625)));
   }
   /// The byte of two elements.
   mlir::Value together(mlir::Value even, mlir::Value odd) const {
-    if (!hasFloats())
-      return e_.make<BitOrOp>(e_.with<BitAndOp>(even, 15), e_.with<ShlOp>(odd, 4));
-    mlir::Value low = code(floats(even)), high = code(floats(odd));
-    if (!isFloat_) // without its sign
-      low = e_.make<SubOp>(low, times(e_.one<FloorOp>(times(low, 0.0625)), 16));
-    return e_.convert(e_.make<AddOp>(low, times(high, 16)), byteType(c_, isFloat_), RoundMode::Even,
+    mlir::Type byte = byteType(c_, isFloat_);
+    if (!isFloat_) {
+      mlir::Value low = e_.with<BitAndOp>(e_.convert(even, integer_), 15);
+      mlir::Value high = e_.with<ShlOp>(e_.convert(odd, integer_), 4);
+      return e_.convert(e_.make<BitOrOp>(low, high), byte);
+    }
+    mlir::Value high = times(code(floats(odd)), 16);
+    return e_.convert(e_.make<AddOp>(code(floats(even)), high), byte, RoundMode::Even,
                       /*saturate=*/true);
   }
-  /// A number as an element of the type that values have in the IR.
-  mlir::Value element(mlir::Value number, mlir::Type type) const {
+  /// Numbers in the floats that others become on the way to the element type of values; null: they need not become any.
+  mlir::Value asFloats(mlir::Value number) const {
+    return isFloat_ || isChip_ ? e_.convert(number, wide_) : mlir::Value();
+  }
+  /// Numbers as elements of the type that values have in the IR.
+  mlir::Value elements(mlir::Value number, mlir::Type type) const {
     return e_.convert(number, type, RoundMode::Even, /*saturate=*/true);
   }
 
 private:
+  /// The lower bits, the highest of which is the sign.
+  mlir::Value signedPart(mlir::Value x, int64_t others) const {
+    return e_.with<ShrOp>(e_.with<ShlOp>(x, others), others);
+  }
   mlir::Value floats(mlir::Value x) const {
     // Other floats of eight bits become f32 first.
-    if (isFloat_ && isa<FloatType>(elementTypeOf(x.getType())))
+    if (isa<FloatType>(elementTypeOf(x.getType())))
       x = e_.convert(x, c_.b.getF32Type());
     return e_.convert(x, wide_);
   }
   mlir::Value times(mlir::Value x, double by) const { return e_.make<MulOp>(x, e_.real(x, by)); }
   mlir::Value plus(mlir::Value x, double by) const { return e_.make<AddOp>(x, e_.real(x, by)); }
 
-  /// The number of a code of `f4e2m1`; every step is exact. An integer is its own code.
+  /// The number of a code of `f4e2m1`; every step is exact.
   mlir::Value number(mlir::Value code) const {
-    if (!isFloat_)
-      return code;
     mlir::Value negative = e_.one<FloorOp>(times(code, 0.125));
     mlir::Value m = e_.make<SubOp>(code, times(negative, 8));
     mlir::Value large = e_.make<MaxOp>(plus(m, -2), plus(times(m, 2), -8));
@@ -122,8 +128,6 @@ private:
     return e_.make<MulOp>(m, plus(times(negative, -2), 1));
   }
   mlir::Value code(mlir::Value number) const {
-    if (!isFloat_)
-      return number;
     mlir::Value m = e_.one<AbsOp>(number);
     mlir::Value large = e_.make<MinOp>(plus(m, 2), plus(times(m, 0.5), 4));
     mlir::Value code = e_.make<MinOp>(times(m, 2), large);
@@ -135,7 +139,7 @@ private:
 
   Elements e_;
   bool isFloat_, isChip_;
-  mlir::Type wide_;
+  mlir::Type wide_, integer_;
   unsigned bits_;
   BuildContext &c_;
 };
@@ -159,9 +163,10 @@ static mlir::Value unpack(BuildContext &c, const Bound &packed, mlir::Value byte
   state.addTypes(type(elementTypeOf(even.getType())));
   mlir::Value all = c.b.create(state)->getResult(0);
   Codes whole(c, all, isFloatArray(packed), loc);
-  mlir::Value elements = whole.element(all, elementTypeOf(packed.unpacked));
-  if (codes.hasFloats())
-    c.floats[elements] = all;
+  mlir::Value floats = whole.asFloats(all);
+  mlir::Value elements = whole.elements(floats ? floats : all, elementTypeOf(packed.unpacked));
+  if (floats)
+    c.floats[elements] = floats;
   return elements;
 }
 
@@ -176,8 +181,11 @@ static mlir::Value unpackOne(BuildContext &c, const Bound &packed, mlir::Value b
   mlir::Value isOdd = c.make<arith::CmpIOp>(
       loc, arith::CmpIPredicate::eq, c.b.createOrFold<arith::RemUIOp>(loc, position, c.index(2)),
       c.index(1));
-  mlir::Value low = codes.element(codes.lower(bytes), elementTypeOf(packed.unpacked)),
-              high = codes.element(codes.upper(bytes), elementTypeOf(packed.unpacked));
+  auto element = [&](mlir::Value number) {
+    mlir::Value floats = codes.asFloats(number);
+    return codes.elements(floats ? floats : number, elementTypeOf(packed.unpacked));
+  };
+  mlir::Value low = element(codes.lower(bytes)), high = element(codes.upper(bytes));
   return c.make<SelectOp>(loc, low.getType(), isOdd, high, low);
 }
 
