@@ -129,7 +129,7 @@ def integer_cases(rng, m, k, n, groups):
     nearest = np.clip(np.rint(real / halves), -8, 7)
     yield "quantise", {"x": real, "s": halves}, {"w": packed(nearest)}
     parts = {"w": packed(nearest), "part": v[:, 1:-2] + v[:, 3:], "one": v[1:2, 2]}
-    yield "mixed", {"x": real, "s": halves, "v": packed(v)}, parts
+    yield "mixed", {"x": real, "s": halves, "v": packed(v).view(np.int8)}, parts
     yield "count", {"w": packed(v[0]), "by": 5}, {"w": packed(lower(v[0] + 5))}
     yield "rows_of", {"table": packed(table), "ids": ids}, {"result": table[ids]}
     weights = {"gate": packed(w), "up": packed(up), "down": packed(down)}

@@ -206,7 +206,9 @@ void Resolver::adaptElem(const rt::Param &param, rt::OwnedArray &array) {
                                                          : std::nullopt;
   // Types of equal width may only differ in how bits are read, for instance `bf16` in a file of
   // `u16`.
-  if (!wanted || *wanted == array.elem() || array.reinterpretAs(*wanted))
+  // Bytes that hold two elements may be numbers with a sign.
+  bool isPacked = param.packed && array.elem() == PTL_I8;
+  if (!wanted || isPacked || *wanted == array.elem() || array.reinterpretAs(*wanted))
     return;
   std::optional<ElemKind> from = kindOf(array.elem()), to = kindOf(*wanted);
   // Only floats are rounded, and only if the user asks: the result differs from the file.

@@ -231,6 +231,10 @@ Box buildBox(BuildContext &c, const IndexExpr &expr, const Bound &base, bool isT
   return box;
 }
 
+int64_t axisAfterDropping(const Box &box, int64_t axis) {
+  return axis - llvm::count_if(box.dropped, [&](int64_t dropped) { return dropped < axis; });
+}
+
 mlir::Value takeBox(BuildContext &c, mlir::Type type, mlir::Value base, const Box &box,
                     mlir::Value outside, Location loc) {
   auto dropped = c.b.getDenseI64ArrayAttr(box.dropped);
@@ -272,24 +276,21 @@ Bound buildIndex(BuildContext &c, const IndexExpr &expr) {
   for (int64_t axis : llvm::reverse(box.newAxes))
     extents.erase(extents.begin() + axis);
   llvm::ArrayRef<Extent> baseExtents = extentsOf(whole);
-  // The gathered axis has its number among the box's axes that are not dropped.
-  auto afterDropping = [&](int64_t axis) {
-    return axis - llvm::count_if(box.dropped, [&](int64_t dropped) { return dropped < axis; });
-  };
   llvm::SmallVector<Extent> boxExtents = extents;
   // The box itself still has all positions of a gathered axis.
   for (const Box::Gather &gather : box.gathers)
-    boxExtents[static_cast<size_t>(afterDropping(gather.axis))] = baseExtents[gather.axis];
+    boxExtents[static_cast<size_t>(axisAfterDropping(box, gather.axis))] = baseExtents[gather.axis];
   Place place = isa<ArrayType>(result) ? cast<ArrayType>(result).getPlace() : Place::Inferred;
   auto typeOf = [&](llvm::ArrayRef<Extent> shape) -> mlir::Type {
     if (shape.empty())
       return elementTypeOf(whole);
     return ArrayType::get(&c.context, elementTypeOf(whole), shape, place);
   };
-  mlir::Value value = base.unpacked ? loadPacked(c, base, box, boxExtents, loc)
+  mlir::Value value = base.unpacked ? loadPacked(c, base, box, boxExtents, extents, loc)
                                     : takeBox(c, typeOf(boxExtents), base.value, box, outside, loc);
-  for (const Box::Gather &gather : box.gathers) {
-    int64_t axis = afterDropping(gather.axis);
+  for (const Box::Gather &gather :
+       base.unpacked ? llvm::ArrayRef<Box::Gather>() : llvm::ArrayRef(box.gathers)) {
+    int64_t axis = axisAfterDropping(box, gather.axis);
     boxExtents[static_cast<size_t>(axis)] = extents[static_cast<size_t>(axis)];
     value = c.make<TakeOp>(loc, typeOf(boxExtents), value, gather.index, axis);
   }

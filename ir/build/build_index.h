@@ -28,6 +28,8 @@ Bound buildIndex(BuildContext &c, const IndexExpr &expr);
 /// array scatters.
 Box buildBox(BuildContext &c, const IndexExpr &expr, const Bound &base, bool isTarget);
 Box wholeBox(BuildContext &c, mlir::Value base);
+/// The number of an axis of the base among those that a box keeps.
+int64_t axisAfterDropping(const Box &box, int64_t axis);
 /// The elements of a box of an array or of storage, without its gathers and new axes.
 mlir::Value takeBox(BuildContext &c, mlir::Type type, mlir::Value base, const Box &box,
                     mlir::Value outside, mlir::Location loc);

@@ -218,16 +218,26 @@ static Dim lengthOf(BuildContext &c, const Bound &packed, const Box &box) {
 }
 
 mlir::Value loadPacked(BuildContext &c, const Bound &packed, const Box &box,
-                       llvm::ArrayRef<Extent> extents, Location loc) {
+                       llvm::ArrayRef<Extent> boxExtents, llvm::ArrayRef<Extent> extents,
+                       Location loc) {
   Box bytes = bytesOf(c, packed, box);
   bool isElement = box.last && box.last->kind == IndexItemKind::Position;
-  llvm::SmallVector<Extent> halves(extents);
-  if (!isElement)
-    halves.back() = halved(c, lengthOf(c, packed, box), halves.back().capacity);
   mlir::Type element = elementTypeOf(packed.value.getType());
-  mlir::Type type =
-      halves.empty() ? element : ArrayType::get(&c.context, element, halves, Place::Inferred);
-  mlir::Value loaded = takeBox(c, type, packed.value, bytes, mlir::Value(), loc);
+  auto typeOf = [&](llvm::SmallVector<Extent> shape) -> mlir::Type {
+    if (shape.empty())
+      return element;
+    if (!isElement)
+      shape.back() = halved(c, lengthOf(c, packed, box), shape.back().capacity);
+    return ArrayType::get(&c.context, element, shape, Place::Inferred);
+  };
+  llvm::SmallVector<Extent> shape(boxExtents);
+  mlir::Value loaded = takeBox(c, typeOf(shape), packed.value, bytes, mlir::Value(), loc);
+  // Positions are chosen among bytes, so that only those are loaded.
+  for (const Box::Gather &gather : box.gathers) {
+    auto axis = static_cast<size_t>(axisAfterDropping(box, gather.axis));
+    shape[axis] = extents[axis];
+    loaded = c.make<TakeOp>(loc, typeOf(shape), loaded, gather.index, static_cast<int64_t>(axis));
+  }
   return isElement ? unpackOne(c, packed, loaded, box.offsets.back(), loc)
                    : unpack(c, packed, loaded, extents, loc);
 }

@@ -21,9 +21,10 @@ const Bound *packedBehind(BuildContext &c, const Expr &expr);
 mlir::Value unpackedWhole(BuildContext &c, const Bound &packed, mlir::Location loc);
 /// Whether a box can be loaded without the rest of the array: it consists of whole bytes, or of one position of the last axis.
 bool isBoxOfBytes(const Box &box);
-/// The elements of such a box, which has the shape `extents` (without dropped axes).
+/// The elements of such a box, which has the shape `boxExtents` (without dropped axes), and `extents` after its gathers.
 mlir::Value loadPacked(BuildContext &c, const Bound &packed, const Box &box,
-                       llvm::ArrayRef<Extent> extents, mlir::Location loc);
+                       llvm::ArrayRef<Extent> boxExtents, llvm::ArrayRef<Extent> extents,
+                       mlir::Location loc);
 /// Stores a value to a box of whole bytes.
 void storePacked(BuildContext &c, mlir::Value value, const Bound &packed, const Box &box,
                  mlir::Location loc);
