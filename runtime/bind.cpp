@@ -137,7 +137,9 @@ bool Binder::checkElem(const Param &param, const PtlArray &array) {
     return fail(PTL_ERROR_ELEM, describe(param) + " is given an array whose element type (" +
                                     std::to_string(array.elem) + ") cannot be stored");
   if (param.elem) {
-    if (!sameStorage(*param.elem, array.elem))
+    // Bytes that hold two elements each may count as numbers with a sign, too.
+    bool isByte = param.packed && array.elem == PTL_I8;
+    if (!isByte && !sameStorage(*param.elem, array.elem))
       return fail(PTL_ERROR_ELEM, describe(param) + " is given `" + info->name + "` elements");
     return true;
   }
@@ -220,6 +222,11 @@ bool Binder::compare(const Pending &pending, bool &open) {
   // All names are known, so the extent is only compared.
   if (wanted)
     return *wanted == pending.given || mismatch(pending, *wanted);
+  if (pending.param->packed && pending.expr->op == Expr::Op::ExactDiv &&
+      evaluateInt(pending.expr->args[0], values()))
+    return fail(PTL_ERROR_SHAPE, describe(*pending.param) + " holds two elements of `" +
+                                     elemName(*pending.param->packed) + "` in a byte, but " +
+                                     valuesOf(*pending.expr) + ", which is odd");
   std::optional<Solution> solution = solve(*pending.expr, pending.given, values());
   if (solution && solution->value < 0)
     return fail(PTL_ERROR_SHAPE, describe(*pending.param) + " has extent " +

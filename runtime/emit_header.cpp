@@ -55,6 +55,7 @@ std::string cExpr(const Entry &entry, const Expr &expr) {
                      : expr.op == Expr::Op::Sub      ? " - "
                      : expr.op == Expr::Op::Mul      ? " * "
                      : expr.op == Expr::Op::FloorDiv ? " / " // extents are not negative
+                     : expr.op == Expr::Op::ExactDiv ? " / "
                      : expr.op == Expr::Op::Mod      ? " % "
                                                      : nullptr;
   std::string text;

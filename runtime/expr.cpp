@@ -30,6 +30,8 @@ Maybe divide(Op op, int64_t a, int64_t b) {
     return someInteger(quotient - below);
   case Op::CeilDiv:
     return someInteger(quotient + (inexact && !below));
+  case Op::ExactDiv:
+    return inexact ? std::nullopt : someInteger(quotient);
   case Op::TruncDiv:
     return someInteger(quotient);
   case Op::Mod:
@@ -251,6 +253,11 @@ std::optional<int64_t> evaluateInt(const Expr &expr, const ExprValues &values) {
 std::optional<Solution> solve(const Expr &expr, int64_t value, const ExprValues &values) {
   if (expr.op == Op::Dim)
     return values.dims[expr.index] ? std::nullopt : std::optional(Solution{expr.index, value});
+  if (expr.op == Op::ExactDiv) {
+    std::optional<int64_t> divisor = evaluateInt(expr.args[1], values);
+    Maybe dividend = divisor ? arithmetic(Op::Mul, value, *divisor) : std::nullopt;
+    return dividend ? solve(expr.args[0], dividend->i, values) : std::nullopt;
+  }
   if (expr.op != Op::Add && expr.op != Op::Sub && expr.op != Op::Mul)
     return std::nullopt;
   // Exactly one operand may be unknown; it is what the others leave of the value, from which it is

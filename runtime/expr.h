@@ -28,6 +28,7 @@ struct Expr {
     FloorDiv,
     TruncDiv,
     CeilDiv,
+    ExactDiv,
     Mod,
     Rem,
     Min,

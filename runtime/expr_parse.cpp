@@ -26,6 +26,7 @@ constexpr OpRow opRows[] = {
     {"floordiv", Op::FloorDiv, 2, 2},
     {"truncdiv", Op::TruncDiv, 2, 2},
     {"ceildiv", Op::CeilDiv, 2, 2},
+    {"exactdiv", Op::ExactDiv, 2, 2},
     {"mod", Op::Mod, 2, 2},
     {"rem", Op::Rem, 2, 2},
     {"min", Op::Min, 1, kAnyCount},

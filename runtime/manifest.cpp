@@ -76,7 +76,8 @@ std::string axisText(const Json &json, bool inside) {
   if (op == "sym" || op == "const")
     return axisText(value);
   static constexpr std::pair<std::string_view, std::string_view> infix[] = {
-      {"add", " + "}, {"sub", " - "}, {"mul", "*"}, {"floordiv", "/"}, {"mod", " % "}};
+      {"add", " + "},    {"sub", " - "},    {"mul", "*"},
+      {"floordiv", "/"}, {"exactdiv", "/"}, {"mod", " % "}};
   for (auto [name, sign] : infix)
     if (op == name && value.is_array() && !value.empty())
       return joinAxis(value, sign, inside);
@@ -139,6 +140,8 @@ private:
       return fail("`" + param.name + "` has the unknown element type `" + param.elemName + "`");
     if (!param.elem)
       param.typeParam = static_cast<int>(type - entry_->types.begin());
+    if (json.contains("packed") && !readPacked(json, param))
+      return false;
     if (output)
       param.kind = PTL_PARAM_OUTPUT;
     else if (!json.contains("shape"))
@@ -151,6 +154,12 @@ private:
       return false;
     entry_->params.push_back(std::move(param));
     return true;
+  }
+
+  bool readPacked(const Json &json, Param &param) {
+    param.packed = elemFromName(textOf(json, "packed"));
+    bool isOfBytes = param.elem == PTL_U8 && param.packed && elemInfo(*param.packed)->bits == 4;
+    return isOfBytes || fail("`" + param.name + "` packs no elements of four bits into `u8`");
   }
 
   /// A number, or `{"float": …}` for one with a fraction.

@@ -22,6 +22,8 @@ struct Param {
   std::string elemName;        // as declared: an element type or a type parameter
   std::optional<PtlElem> elem; // absent for a type parameter
   int typeParam = -1;          // then the index in Entry::types
+  /// The elements that bytes hold two by two; then `elem` is `u8`, and the last axis counts bytes.
+  std::optional<PtlElem> packed;
   PtlParamKind kind = PTL_PARAM_ARRAY;
   bool hasLeading = false; // the shape starts with `..`
   std::vector<Expr> shape; // without the `..`

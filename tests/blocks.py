@@ -94,6 +94,9 @@ def call(tools: Tools, folder: pathlib.Path, source: str, entry: str, target: st
     path.write_text(source)
     words = ["--sim"] if target.startswith("a") else []
     for name, array in arrays.items():
+        if isinstance(array, int):
+            words.append(f"{name}={array}")
+            continue
         np.save(folder / f"{name}.npy", array)
         words.append(f"{name}=@{folder}/{name}.npy")
     for name in results:

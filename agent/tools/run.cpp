@@ -3,6 +3,7 @@
 #include "compile/call/arguments.h"
 #include "compile/call/call_views.h"
 #include "compile/call/compiled_handler.h"
+#include "compile/call/packed_arrays.h"
 #include "frontend/base/elem_convert.h"
 #include "runtime/elem.h"
 #include "runtime/format_value.h"
@@ -114,7 +115,7 @@ static bool runOnReference(const CheckedProgram &program, Source &source, const 
     if (param.kind == PTL_PARAM_OUTPUT)
       continue;
     if (param.isArray()) {
-      args.push_back(valueOf(inputs.arrays[array++]));
+      args.push_back(valueOf(inputs.arrays[array++], param));
       continue;
     }
     ElemKind kind =
@@ -132,9 +133,9 @@ static bool runOnReference(const CheckedProgram &program, Source &source, const 
   size_t output = 0, inout = 0;
   for (const rt::Param &param : entry.params)
     if (param.kind == PTL_PARAM_OUTPUT)
-      results.add(param.name, arrayOf(result.outputs[output++]));
+      results.add(param.name, unpackedArray(arrayOf(result.outputs[output++]), packedKind(param)));
     else if (param.kind == PTL_PARAM_INOUT)
-      results.add(param.name, arrayOf(result.inouts[inout++]));
+      results.add(param.name, unpackedArray(arrayOf(result.inouts[inout++]), packedKind(param)));
   return true;
 }
 
@@ -155,9 +156,10 @@ static bool runNative(const Call &call, const CallableDecl &decl, const rt::Entr
   size_t output = 0, array = 0;
   for (const rt::Param &param : entry.params) {
     if (param.kind == PTL_PARAM_OUTPUT)
-      results.add(param.name, result.outputs[output++]);
+      results.add(param.name,
+                  unpackedArray(std::move(result.outputs[output++]), packedKind(param)));
     else if (param.kind == PTL_PARAM_INOUT)
-      results.add(param.name, inputs.arrays[array]);
+      results.add(param.name, unpackedArray(std::move(inputs.arrays[array]), packedKind(param)));
     array += param.kind == PTL_PARAM_INOUT || param.kind == PTL_PARAM_ARRAY;
   }
   return true;

@@ -1,6 +1,7 @@
 #include "compile/call/arguments.h"
 
 #include "codegen/reference/scalar_ops.h"
+#include "compile/call/packed_arrays.h"
 #include "compile/entry/binding.h"
 #include "frontend/base/explain.h"
 #include "frontend/base/read_number.h"
@@ -85,7 +86,6 @@ public:
 
   void read(const std::vector<std::string> &words);
   void checkTypes(const CallableDecl &decl);
-  bool checkStored();
   void finish(RunInputs &inputs);
   std::vector<RunArgumentError> errors;
 
@@ -206,7 +206,9 @@ void Resolver::adaptElem(const rt::Param &param, rt::OwnedArray &array) {
                                                          : std::nullopt;
   // Types of equal width may only differ in how bits are read, for instance `bf16` in a file of
   // `u16`.
-  if (!wanted || *wanted == array.elem() || array.reinterpretAs(*wanted))
+  // Bytes that hold two elements may be numbers with a sign.
+  bool isPacked = param.packed && array.elem() == PTL_I8;
+  if (!wanted || isPacked || *wanted == array.elem() || array.reinterpretAs(*wanted))
     return;
   std::optional<ElemKind> from = kindOf(array.elem()), to = kindOf(*wanted);
   // Only floats are rounded, and only if the user asks: the result differs from the file.
@@ -261,6 +263,11 @@ std::optional<std::vector<int64_t>> Resolver::extentsOf(const rt::Param &param) 
   for (size_t i = 0; i < param.shape.size(); ++i) {
     std::optional<int64_t> extent =
         rt::evaluateInt(param.shape[i], rt::ExprValues{dims_, {}, {}, {}, nullptr});
+    if (!extent && param.packed && param.shape[i].op == rt::Expr::Op::ExactDiv &&
+        rt::evaluateInt(param.shape[i].args[0], rt::ExprValues{dims_, {}, {}, {}, nullptr})) {
+      fail(param.name, "two elements have a byte in memory, so its last axis needs an even length");
+      return std::nullopt;
+    }
     if (!extent) {
       fail(param.name, "the extent of its axis `" + param.axisTexts[i] +
                            "` is unknown; give the dimension a value, as in N=1024");
@@ -313,6 +320,32 @@ bool Resolver::assume(const rt::Param &param, RunInputs &inputs) {
   return true;
 }
 
+/// The elements of an array by their positions.
+static std::function<Scalar(int64_t)> elementsOf(const Recipe &recipe, ElemKind kind,
+                                                 uint64_t stream) {
+  bool real = isFloat(kind);
+  auto bound = [real](double value) {
+    return real ? Scalar::real(value) : Scalar::integer(static_cast<int64_t>(value));
+  };
+  if (recipe.name != "random")
+    return [value = bound(recipe.name == "ones" ? 1 : 0)](int64_t) { return value; };
+  // The upper limit is exclusive, so 2 gives both truth values. Of four bits all numbers come.
+  double usualLow = !isPacked(kind) ? 0
+                    : real          ? -6
+                                    : -8,
+         usualHigh = isPacked(kind)           ? -usualLow
+                     : real                   ? 1
+                     : kind == ElemKind::Bool ? 2
+                                              : 10;
+  Scalar low = bound(recipe.option("low", usualLow)),
+         high = bound(recipe.option("high", usualHigh));
+  auto seed = static_cast<uint64_t>(recipe.option("seed", static_cast<double>(stream)));
+  return [=](int64_t i) {
+    return reference::randomScalar(reference::philoxBits(static_cast<uint64_t>(i), seed), kind, low,
+                                   high);
+  };
+}
+
 std::optional<rt::OwnedArray> Resolver::make(const rt::Param &param, const std::string &text,
                                              uint64_t stream) {
   std::optional<Recipe> recipe = readRecipe(text);
@@ -326,33 +359,22 @@ std::optional<rt::OwnedArray> Resolver::make(const rt::Param &param, const std::
   if (!extents)
     return std::nullopt;
   PtlElem elem = elemOf(param);
-  std::optional<rt::OwnedArray> array = rt::OwnedArray::make(elem, *extents);
+  std::optional<ElemKind> packed = packedKind(param);
+  auto element = elementsOf(
+      *recipe, packed.value_or(*kindOf(elem)),
+      // Unless a seed is given, each argument has a stream of its own; otherwise arrays of one
+      // shape would be equal.
+      seed_ + stream);
+  std::optional<rt::OwnedArray> array =
+      packed ? packedArray(*packed, *extents, element) : rt::OwnedArray::make(elem, *extents);
   if (!array) {
     fail(param.name, "not enough memory for an array of this size");
     return std::nullopt;
   }
   ElemKind kind = *kindOf(elem);
-  bool real = isFloat(kind);
-  auto bound = [&](double value) {
-    return real ? Scalar::real(value) : Scalar::integer(static_cast<int64_t>(value));
-  };
-  // The upper limit is exclusive, so 2 gives both truth values.
-  Scalar low = bound(recipe->option("low", 0)),
-         high = bound(recipe->option("high", real                     ? 1
-                                             : kind == ElemKind::Bool ? 2
-                                                                      : 10));
-  // Unless a seed is given, each argument has a stream of its own; otherwise arrays of one shape
-  // would be equal.
-  uint64_t seed =
-      static_cast<uint64_t>(recipe->option("seed", static_cast<double>(seed_ + stream)));
   auto *out = static_cast<char *>(array->data());
-  for (int64_t i = 0; i < array->count(); ++i) {
-    Scalar value = bound(recipe->name == "ones" ? 1 : 0);
-    if (recipe->name == "random")
-      value = reference::randomScalar(reference::philoxBits(static_cast<uint64_t>(i), seed), kind,
-                                      low, high);
-    storeElem(out + i * elemBytes(kind), kind, value);
-  }
+  for (int64_t i = 0; !packed && i < array->count(); ++i)
+    storeElem(out + i * elemBytes(kind), kind, element(i));
   return array;
 }
 
@@ -386,20 +408,6 @@ void Resolver::checkTypes(const CallableDecl &decl) {
     else if (std::string wrong = elementProblem(*decl.typeParams[i], rt::elemName(*elems_[i]));
              !wrong.empty())
       fail(entry_.types[i], wrong);
-}
-
-/// Elements of less than a byte have no form in which a call could take or give them.
-bool Resolver::checkStored() {
-  bool isStored = true;
-  for (const rt::Param &param : entry_.params) {
-    const rt::ElemInfo *info = param.isArray() && param.elem ? rt::elemInfo(*param.elem) : nullptr;
-    if (!info || info->size() > 0)
-      continue;
-    fail(param.name, std::string("arrays of `") + info->name +
-                         "` cannot be results of a program: return `i8`, and convert inside");
-    isStored = false;
-  }
-  return isStored;
 }
 
 void Resolver::finish(RunInputs &inputs) {
@@ -450,8 +458,6 @@ std::vector<RunArgumentError> resolveRunArguments(const CallableDecl &decl, cons
                                                   uint64_t seed, bool convert, RunInputs &inputs,
                                                   RunNeeds needs) {
   Resolver resolver(entry, seed, convert, needs);
-  if (!resolver.checkStored())
-    return resolver.errors;
   resolver.read(words);
   resolver.checkTypes(decl);
   resolver.finish(inputs);

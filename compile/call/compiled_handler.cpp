@@ -1,21 +1,25 @@
 #include "compile/call/compiled_handler.h"
 
 #include "compile/call/call_views.h"
+#include "compile/call/packed_arrays.h"
 #include "compile/entry/manifest.h"
 
 namespace ptl {
 
 using reference::RunStatus;
-using reference::Value;
 
 static PtlElem elemOf(ElemKind kind) { return rt::elemFromName(elemName(kind)).value_or(PTL_F32); }
 
-Value valueOf(const rt::OwnedArray &array) {
+reference::Value valueOf(const rt::OwnedArray &array, const rt::Param &param) {
+  if (std::optional<ElemKind> kind = packedKind(param))
+    return unpackedValue(array, *kind);
   ElemKind kind = elemKindByName(rt::elemName(array.elem())).value_or(ElemKind::F32);
-  return Value::array(reference::arrayFromMemory(kind, array.extents(), array.data()));
+  return reference::Value::array(reference::arrayFromMemory(kind, array.extents(), array.data()));
 }
 
-static std::optional<rt::OwnedArray> tryArrayOf(const Value &value) {
+static std::optional<rt::OwnedArray> tryArrayOf(const reference::Value &value) {
+  if (isPacked(value.elem()))
+    return packedValue(value);
   std::vector<int64_t> shape(value.shape().begin(), value.shape().end());
   std::optional<rt::OwnedArray> array = rt::OwnedArray::make(elemOf(value.elem()), shape);
   if (array && value.isArray())
@@ -25,11 +29,13 @@ static std::optional<rt::OwnedArray> tryArrayOf(const Value &value) {
   return array;
 }
 
-rt::OwnedArray arrayOf(const Value &value) { return tryArrayOf(value).value_or(rt::OwnedArray()); }
+rt::OwnedArray arrayOf(const reference::Value &value) {
+  return tryArrayOf(value).value_or(rt::OwnedArray());
+}
 
 CompiledCall::CompiledCall(const reference::CallRequest &request) : request_(request) {
   for (size_t i = 0; i < request.args.size(); ++i) {
-    const Value &value = request.args[i];
+    const reference::Value &value = request.args[i];
     const Local &param = *request.callee->params[i];
     if (!param.type->isArray()) {
       PtlScalar cell{};
@@ -102,7 +108,7 @@ static RunStatus statusOf(int32_t code) {
   }
 }
 
-reference::RunResult CompiledCall::resultOf(CallResult result, const SourceManager &sources) {
+reference::RunResult CompiledCall::resultOf(CallResult result, const rt::Entry &entry) {
   reference::RunResult run;
   run.span = request_.span;
   if (!result.compiled) {
@@ -115,24 +121,43 @@ reference::RunResult CompiledCall::resultOf(CallResult result, const SourceManag
     run.message = result.failure.message;
     return run;
   }
-  for (const rt::OwnedArray &output : result.outputs)
-    run.outputs.push_back(valueOf(output));
+  std::vector<const rt::Param *> arrays = entry.arrays();
+  for (size_t i = 0; i < result.outputs.size(); ++i)
+    run.outputs.push_back(valueOf(result.outputs[i], *arrays[arrays_.size() + i]));
   for (size_t index : inouts_)
-    run.inouts.push_back(valueOf(arrays_[index]));
+    run.inouts.push_back(valueOf(arrays_[index], *arrays[index]));
   return run;
+}
+
+/// Whether all arrays of a call that lie in memory two elements to a byte have an even length: a `fn` takes and gives others, too,
+/// where its caller is no caller from outside.
+static bool fillsBytes(const reference::CallRequest &request, const rt::Entry &entry) {
+  std::vector<std::optional<int64_t>> dims(request.dims.begin(), request.dims.end());
+  for (const reference::Value &value : request.args)
+    if (isPacked(value.elem()) && value.isArray() &&
+        (value.shape().empty() || value.shape().back() % 2 != 0))
+      return false;
+  for (const rt::Param &param : entry.params)
+    if (param.packed && param.kind == PTL_PARAM_OUTPUT && !param.shape.empty() &&
+        !rt::evaluateInt(param.shape.back(), rt::ExprValues{dims, {}, {}, {}, nullptr}))
+      return false;
+  return true;
 }
 
 reference::CallHandler compiledHandler(CompiledExecutor &executor, const SourceManager &sources,
                                        CallObserver observer) {
-  return [&executor, &sources,
+  return [&executor,
           observer](const reference::CallRequest &request) -> std::optional<reference::RunResult> {
     if (!entryProblem(*request.callee).empty())
+      return std::nullopt;
+    const rt::Entry &entry = executor.describe(*request.callee);
+    if (!fillsBytes(request, entry))
       return std::nullopt;
     CompiledCall native(request);
     CallResult result = native.call(executor);
     if (observer)
       observer(native, result);
-    return native.resultOf(std::move(result), sources);
+    return native.resultOf(std::move(result), entry);
   };
 }
 

@@ -22,7 +22,7 @@ public:
   std::optional<Work> work(CompiledExecutor &executor, const std::vector<rt::OwnedArray> &outputs);
 
   /// The result in the interpreter's form. The arrays of `result` are moved.
-  reference::RunResult resultOf(CallResult result, const SourceManager &sources);
+  reference::RunResult resultOf(CallResult result, const rt::Entry &entry);
 
   const reference::CallRequest &request() const { return request_; }
   /// The arrays among the arguments, in order.
@@ -42,8 +42,8 @@ private:
 };
 
 /// Conversions between arrays of native code and values of the interpreter (scalars become arrays
-/// without axes).
-reference::Value valueOf(const rt::OwnedArray &array);
+/// without axes). Elements of four bits are two to a byte in arrays, which `param` says.
+reference::Value valueOf(const rt::OwnedArray &array, const rt::Param &param);
 rt::OwnedArray arrayOf(const reference::Value &value);
 
 /// Called after each native call, before its result is used, for timing.

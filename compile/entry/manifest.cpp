@@ -104,10 +104,23 @@ std::optional<std::string> Expressions::operands(std::string_view key,
   return form(key, texts);
 }
 
+/// Whether an expression speaks of elements that a caller's array has two of in a byte: those are looked at where they are
+/// unpacked.
+static bool readsBytes(const Expr *expr) {
+  if (const auto *ref = dynamic_cast<const LocalRefExpr *>(expr))
+    return ref->type->isArray() && !ref->type->elem.param && isPacked(ref->type->elem.kind);
+  if (const auto *convert = dynamic_cast<const ConvertExpr *>(expr))
+    return readsBytes(convert->arg);
+  const auto *op = dynamic_cast<const OpExpr *>(expr);
+  return op && std::any_of(op->args.begin(), op->args.end(), readsBytes);
+}
+
 /// `unique(idx)`, `sorted(off)`, `all(idx < V)`.
 std::optional<std::string> Expressions::dataFact(const OpExpr &op) const {
   // The fact speaks of an array by its name, so it must be one.
   const auto *array = dynamic_cast<const LocalRefExpr *>(op.args.front());
+  if (readsBytes(op.args.front()))
+    return std::nullopt;
   if (op.op->id != OpId::ReduceAll)
     return array ? std::optional("{" + jsonString(op.op->name) + ": " +
                                  jsonString(array->local->name) + "}")
@@ -228,14 +241,22 @@ void Writer::names(JsonWriter &json, const CallableDecl &decl) const {
 
 void Writer::value(JsonWriter &json, const std::string &name, const Type &type, Role role,
                    const Expr *fallback) const {
-  json.beginObject().field("name", name).field("elem", elemText(type.elem));
+  // Two elements of four bits have a byte along the last axis.
+  bool isOfBytes = type.isArray() && !type.elem.param && isPacked(type.elem.kind);
+  json.beginObject().field("name", name);
+  json.field("elem", isOfBytes ? "u8" : elemText(type.elem));
+  if (isOfBytes)
+    json.field("packed", elemText(type.elem));
   // Every result is written to memory: a scalar one is an array without axes.
   if (type.isArray() || role == Role::Output) {
     json.key("shape").beginArray();
     if (type.prefix)
       json.string("..");
-    for (const Extent &extent : type.extents)
-      json.raw(expressions_.dim(extent.length));
+    for (const Extent &extent : type.extents) {
+      bool isPackedAxis = isOfBytes && &extent == &type.extents.back();
+      std::string length = expressions_.dim(extent.length);
+      json.raw(isPackedAxis ? form("exactdiv", {length, "2"}) : length);
+    }
     json.endArray();
   }
   if (!type.strides.empty()) {

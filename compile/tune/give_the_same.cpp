@@ -66,7 +66,7 @@ static std::optional<DrawnArguments> draw(const rt::Entry &entry, const TrialSou
     if (param.kind == PTL_PARAM_OUTPUT) {
       noteElem(drawn, kind);
     } else if (param.isArray()) {
-      drawn.values.push_back(valueOf(inputs.arrays[array++]));
+      drawn.values.push_back(valueOf(inputs.arrays[array++], param));
       noteElem(drawn, drawn.values.back().elem());
     } else {
       drawn.values.push_back(

@@ -39,7 +39,7 @@ reference::Value RunFiles::read(size_t param, const movement::Box &box, std::str
     return {};
   }
   array.reinterpretAs(elems_[param]);
-  return valueOf(array);
+  return valueOf(array, rt::Param()); // programs on parts have no packed arrays
 }
 
 static std::string headerOf(ElemKind elem, const std::vector<int64_t> &shape) {

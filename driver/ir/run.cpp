@@ -1,6 +1,7 @@
 #include "compile/call/arguments.h"
 #include "compile/call/call_views.h"
 #include "compile/call/compiled_handler.h"
+#include "compile/call/packed_arrays.h"
 #include "driver/defines.h"
 #include "driver/ir/checkpoints.h"
 #include "driver/ir/command_options.h"
@@ -29,6 +30,7 @@ struct NamedResult {
   std::string name;
   rt::OwnedArray array;
   bool isInout = false;
+  std::optional<ElemKind> packed = {}; ///< the elements that bytes hold
 };
 
 /// The path that `-o` gives for a result, by its name; an empty name is for the only output.
@@ -54,9 +56,11 @@ bool deliver(Session &session, std::vector<NamedResult> &results, PendingResults
     std::string path = pathFor(options, result.name, outputs == 1 && !result.isInout);
     if (options.has(OptionId::Convert))
       // NumPy has no type for some short floats.
-      result.array = widened(std::move(result.array));
+      result.array = widened(unpackedArray(std::move(result.array), result.packed));
     if (path.empty()) {
-      pending.print(showArray(result.name, result.array));
+      bool isOfBytes = result.packed && !options.has(OptionId::Convert);
+      pending.print(isOfBytes ? showPacked(result.name, std::move(result.array), *result.packed)
+                              : showArray(result.name, result.array));
       continue;
     }
     if (!pending.write(session, path, std::move(result.array)))
@@ -121,9 +125,9 @@ std::vector<NamedResult> nameResults(const rt::Entry &entry, std::vector<rt::Own
   size_t output = 0, inout = 0;
   for (const rt::Param &param : entry.params)
     if (param.kind == PTL_PARAM_OUTPUT)
-      results.push_back({param.name, std::move(outputs[output++]), false});
+      results.push_back({param.name, std::move(outputs[output++]), false, packedKind(param)});
     else if (param.kind == PTL_PARAM_INOUT)
-      results.push_back({param.name, std::move(inouts[inout++]), true});
+      results.push_back({param.name, std::move(inouts[inout++]), true, packedKind(param)});
   return results;
 }
 
@@ -216,7 +220,7 @@ ExitCode runOnReference(Run &run, const std::optional<RunShape> &shape) {
     if (param.isArray()) {
       bool isLater = run.inputs.files[array] != nullptr;
       const rt::OwnedArray &given = run.inputs.arrays[array++];
-      args.push_back(isLater ? shapeOnly(given) : valueOf(given));
+      args.push_back(isLater ? shapeOnly(given) : valueOf(given, param));
       continue;
     }
     ElemKind kind =

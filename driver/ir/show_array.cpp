@@ -1,5 +1,6 @@
 #include "driver/ir/show_array.h"
 
+#include "compile/call/packed_arrays.h"
 #include "frontend/base/elem_convert.h"
 #include "runtime/elem.h"
 #include "runtime/format_value.h"
@@ -42,6 +43,14 @@ std::string showArray(const std::string &name, const rt::OwnedArray &array) {
   std::string text = name + ": " + describe(array);
   PtlArray view = array.view();
   return text + (array.count() <= 64 ? "\n" + rt::formatArray(view) : summary(array)) + "\n";
+}
+
+std::string showPacked(const std::string &name, rt::OwnedArray bytes, ElemKind kind) {
+  rt::OwnedArray elements = unpackedArray(std::move(bytes), kind);
+  std::string text = showArray(name, elements);
+  // The numbers are shown in a type of whole bytes, and the type as it is declared.
+  size_t type = name.size() + 2, end = text.find('[', type);
+  return text.replace(type, end - type, elemName(kind));
 }
 
 rt::OwnedArray widened(rt::OwnedArray array) {

@@ -60,6 +60,9 @@ constexpr bool isSigned(ElemKind kind) {
 constexpr bool isNumber(ElemKind kind) { return kind != ElemKind::Bool; }
 /// The number of elements of a block-scaled array that share one scale.
 inline constexpr int64_t kBlockLength = 32;
+/// Whether arrays of the type that calls pass and receive have two elements in a byte, the one at the even position of the
+/// last axis in the lower four bits.
+constexpr bool isPacked(ElemKind kind) { return elemBits(kind) == 4; }
 /// Whether the type is only for storage: elements are converted, moved and multiplied with their
 /// scales, but there is no arithmetic in the type.
 constexpr bool isHeldOnly(ElemKind kind) {

@@ -32,6 +32,14 @@ void FactSet::addEqual(Dim a, Dim b, Span span) { push({Relation::Equal, a, b, s
 void FactSet::addLessEqual(Dim a, Dim b, Span span) { push({Relation::LessEqual, a, b, span}); }
 void FactSet::addDivides(Dim b, Dim a, Span span) { push({Relation::Divides, a, b, span}); }
 
+/// The largest number that divides all coefficients of a polynomial; 1 if nothing is known of it.
+static int64_t contentOf(Dim polynomial) {
+  int64_t common = 0;
+  for (const DimTerm &term : polynomial ? polynomial.terms() : std::span<const DimTerm>())
+    common = std::gcd(common, term.coefficient);
+  return common == 0 ? 1 : common;
+}
+
 void FactSet::addTilesRange(const TilesRange &range) {
   DimContext &dims = *context_;
   Dim start = dims.symbolDim(range.start), len = dims.symbolDim(range.len);
@@ -52,14 +60,9 @@ void FactSet::addTilesRange(const TilesRange &range) {
   if (extent)
     push({Relation::Equal, len, range.size, range.span}, extent);
   // What divides the tile size and all of the extent divides the last tile too.
-  if (std::optional<int64_t> size = range.size.constant(); size && *size > 1) {
-    Dim reduced = reduce(extent);
-    int64_t common = reduced ? *size : 1;
-    for (const DimTerm &term : reduced ? reduced.terms() : std::span<const DimTerm>())
-      common = std::gcd(common, term.coefficient);
-    if (common > 1 && common < *size)
-      addDivides(dims.constant(common), len, range.span);
-  }
+  int64_t common = std::gcd(contentOf(reduce(range.size)), contentOf(reduce(extent)));
+  if (common > 1 && !range.size.isConstant(common))
+    addDivides(dims.constant(common), len, range.span);
 }
 
 void FactSet::addLoopIndex(const LoopRange &loop) {

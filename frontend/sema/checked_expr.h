@@ -200,6 +200,8 @@ struct IndexItem {
   uint32_t restCount = 0; ///< Rest: number of known axes it covers (besides the prefix)
   bool restHasPrefix = false;
   bool needsCheck = true; ///< the bounds were not proved
+  /// The last axis of an array with two elements in a byte: it was proved that the item consists of whole bytes.
+  bool keepsBytes = false;
   /// For a range literal: it was not proved that its end is not before its start.
   bool mayEndBeforeStart = false;
   int64_t axis =

@@ -2,6 +2,7 @@
 #include "ir/build/build_assign.h"
 #include "ir/build/build_dim.h"
 #include "ir/build/build_expr.h"
+#include "ir/build/build_packed.h"
 #include "ir/build/build_schedule.h"
 #include "ir/build/build_type.h"
 #include "ir/build/build_view.h"
@@ -146,6 +147,14 @@ void storeBox(BuildContext &c, mlir::Value value, mlir::Value ref, const Box &bo
                   c.b.getDenseI64ArrayAttr(box.dropped), scatterAxis, atomic);
 }
 
+void storeInto(BuildContext &c, mlir::Value value, const Bound &target, const Box &box,
+               AssignMode mode, Location loc) {
+  if (target.unpacked)
+    storePacked(c, value, target, box, loc);
+  else
+    storeBox(c, value, target.value, box, mode, loc);
+}
+
 void buildAssign(BuildContext &c, const AssignStmt &stmt) {
   Location loc = c.location(stmt.span);
   // Manual kernels store single elements themselves.
@@ -160,7 +169,7 @@ void buildAssign(BuildContext &c, const AssignStmt &stmt) {
     if (value.kind == Bound::Kind::Value && value.value.getDefiningOp())
       pinProduct(c, *stmt.target, value.value);
     if (isRef)
-      storeBox(c, value.value, place, wholeBox(c, place), stmt.mode, loc);
+      storeInto(c, value.value, target, wholeBox(c, place), stmt.mode, loc);
     else
       assignBound(target, value);
     return;
@@ -168,13 +177,13 @@ void buildAssign(BuildContext &c, const AssignStmt &stmt) {
   // The right side is evaluated first; positions are checked right before the store.
   mlir::Value value = buildValue(c, *stmt.value);
   if (isRef)
-    return storeBox(c, value, place, buildBox(c, *stmt.place, place, true), stmt.mode, loc);
+    return storeInto(c, value, target, buildBox(c, *stmt.place, target, true), stmt.mode, loc);
   const Expr *base = stmt.place->base;
   // The target is a field of a struct, whose parts are values of their own.
   Bound *slot = &target;
   if (base->kind == ExprKind::Field)
     slot = &target.parts[cast<FieldExpr>(base)->fieldIndex];
-  Box box = buildBox(c, *stmt.place, slot->value, true);
+  Box box = buildBox(c, *stmt.place, *slot, true);
   IntegerAttr scatterAxis = box.scatter ? c.b.getI64IntegerAttr(box.scatterAxis) : IntegerAttr();
   // A part of a value is replaced by making a new value.
   slot->value =

@@ -15,5 +15,8 @@ Bound zeroOf(BuildContext &c, const Type &type, mlir::Location loc);
 /// Stores a value to a box of storage.
 void storeBox(BuildContext &c, mlir::Value value, mlir::Value ref, const Box &box, AssignMode mode,
               mlir::Location loc);
+/// The same where the storage may be packed.
+void storeInto(BuildContext &c, mlir::Value value, const Bound &target, const Box &box,
+               AssignMode mode, mlir::Location loc);
 
 } // namespace ptl::ir

@@ -5,6 +5,7 @@
 #include "ir/build/build_decl.h"
 #include "ir/build/build_dim.h"
 #include "ir/build/build_expr.h"
+#include "ir/build/build_packed.h"
 #include "ir/build/build_schedule.h"
 #include "ir/build/build_stmt.h"
 #include "ir/build/build_type.h"
@@ -56,9 +57,9 @@ static void assignInout(BuildContext &c, const CallArg &arg, mlir::Value value, 
   if (place.base->kind != ExprKind::LocalRef)
     return;
   Bound &target = c.bound(*cast<LocalRefExpr>(place.base)->local);
-  Box box = buildBox(c, place, target.value, true);
+  Box box = buildBox(c, place, target, true);
   if (isa<RefType>(target.value.getType()))
-    return storeBox(c, value, target.value, box, AssignMode::Set, loc);
+    return storeInto(c, value, target, box, AssignMode::Set, loc);
   target.value = c.make<InsertOp>(loc, target.value.getType(), value, target.value, box.offsets,
                                   box.lengths, box.steps, box.scatter,
                                   c.b.getDenseI64ArrayAttr(box.dropped), IntegerAttr());
@@ -143,6 +144,15 @@ static bool isRefused(BuildContext &c, const CallExpr &expr) {
   return true;
 }
 
+/// Bytes of elements of four bits are passed as they are: what the callee takes of them is unpacked there.
+static Bound buildArgument(BuildContext &c, const CallArg &arg, Location loc) {
+  const Bound *packed = packedBehind(c, *arg.value);
+  if (packed && (arg.isInout || isa<ArrayType>(packed->value.getType())))
+    return *packed;
+  Bound value = buildExpr(c, *arg.value);
+  return arg.isInout ? value : readRef(c, value, loc);
+}
+
 Bound buildCall(BuildContext &c, const CallExpr &expr) {
   const CallableDecl &callee = *expr.callee;
   Location loc = c.here(expr);
@@ -165,9 +175,7 @@ Bound buildCall(BuildContext &c, const CallExpr &expr) {
       overrides[local->name] = cast<ConstExpr>(value)->intValue;
   std::vector<std::pair<Local *, Bound>> written;
   for (const CallArg &arg : expr.args) {
-    Bound value = buildExpr(c, *arg.value);
-    if (!arg.isInout)
-      value = readRef(c, value, loc);
+    Bound value = buildArgument(c, arg, loc);
     frame.locals[arg.param->index] = value;
     if (arg.param->symbol && value.kind == Bound::Kind::Value) {
       Frame *outer = std::exchange(c.frame, &frame);

@@ -84,8 +84,10 @@ struct BuildContext {
   Bound returned;                               ///< value of the `return` just built
   std::deque<ReturnStmt> bodyResults;           ///< created for bodies that end in a value
   std::map<const Expr *, mlir::Value> prebuilt; ///< operands of the condition being built
-  bool inGrid = false;                          ///< in the body of a grid
-  std::shared_ptr<ManualState> manual;          ///< while a manual kernel is being built
+  /// By values of four bits: the same numbers as floats, which they were made of (build_packed.h).
+  llvm::DenseMap<mlir::Value, mlir::Value> floats;
+  bool inGrid = false;                 ///< in the body of a grid
+  std::shared_ptr<ManualState> manual; ///< while a manual kernel is being built
 
   // Schedules.
   llvm::SmallVector<mlir::Attribute> items; ///< see `attrs::items`

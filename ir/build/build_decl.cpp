@@ -152,9 +152,10 @@ void initOutputs(BuildContext &c) {
   for (size_t i = 0; i < decl.outputs.size() && i < decl.outputInits.size(); ++i) {
     if (!decl.outputInits[i])
       continue;
-    mlir::Value ref = c.bound(*decl.outputs[i]).value;
+    const Bound &output = c.bound(*decl.outputs[i]);
     Location loc = c.here(*decl.outputInits[i]);
-    storeBox(c, buildValue(c, *decl.outputInits[i]), ref, wholeBox(c, ref), AssignMode::Set, loc);
+    storeInto(c, buildValue(c, *decl.outputInits[i]), output, wholeBox(c, output.value),
+              AssignMode::Set, loc);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "ir/build/build_expr.h"
 #include "ir/build/build_index.h"
 #include "ir/build/build_ir.h"
+#include "ir/build/build_packed.h"
 #include "ir/build/build_schedule.h"
 #include "ir/build/build_stmt.h"
 #include "ir/build/build_type.h"
@@ -41,6 +42,9 @@ static std::vector<mlir::Type> argumentTypes(BuildContext &c) {
     // them.
     if (!param->type->isArray())
       types.push_back(irType(c, *param->type));
+    else if (isPackedType(c, *param->type))
+      types.push_back(param->isInout ? mlir::Type(packedRefType(c, *param->type))
+                                     : packedType(c, *param->type));
     else if (param->isInout)
       types.push_back(refType(c, *param->type));
     else
@@ -49,23 +53,27 @@ static std::vector<mlir::Type> argumentTypes(BuildContext &c) {
                                      irExtents(c, *param->type), Place::Gm));
   }
   for (const Type *type : resultTypes(decl))
-    types.push_back(refType(c, *type));
+    types.push_back(isPackedType(c, *type) ? packedRefType(c, *type) : refType(c, *type));
   // Dimensions come last, so that their number does not move other arguments.
   size_t dimensions = c.frame->prefix.size() + decl.dims.size();
   types.insert(types.end(), dimensions, c.b.getIndexType());
   return types;
 }
 
+static Bound boundArray(BuildContext &c, const Type &type, mlir::Value argument) {
+  return isPackedType(c, type) ? packedBound(c, type, argument) : Bound::of(argument);
+}
+
 static void bindArguments(BuildContext &c, mlir::Block &body) {
   const CallableDecl &decl = *c.binding.decl;
   unsigned next = 0;
   for (Local *param : decl.params)
-    bindLocal(c, *param, Bound::of(body.getArgument(next++)));
+    bindLocal(c, *param, boundArray(c, *param->type, body.getArgument(next++)));
   size_t results = resultTypes(decl).size();
   for (size_t i = 0; i < results; ++i, ++next)
     // A `fn` has no outputs by name; its results are stored at the end.
     if (decl.kind != DeclKind::Fn)
-      c.bound(*decl.outputs[i]) = Bound::of(body.getArgument(next));
+      c.bound(*decl.outputs[i]) = boundArray(c, *decl.outputs[i]->type, body.getArgument(next));
   for (Dim axis : c.frame->prefix)
     c.rootValues[*axis.symbol()] = body.getArgument(next++);
   for (const DimParam &dim : decl.dims) {
@@ -147,10 +155,12 @@ static void storeResult(BuildContext &c, Bound result, mlir::Block &body) {
   const CallableDecl &decl = *c.binding.decl;
   auto first = static_cast<unsigned>(decl.params.size());
   std::vector<Bound> parts = result.kind == Bound::Kind::Parts ? result.parts : std::vector{result};
+  std::vector<const Type *> types = resultTypes(decl);
   for (auto [i, part] : llvm::enumerate(parts)) {
     mlir::Value ref = body.getArgument(first + static_cast<unsigned>(i));
     Location loc = c.location(decl.nameSpan);
-    storeBox(c, readRef(c, part, loc).value, ref, wholeBox(c, ref), AssignMode::Set, loc);
+    storeInto(c, readRef(c, part, loc).value, boundArray(c, *types[i], ref), wholeBox(c, ref),
+              AssignMode::Set, loc);
   }
 }
 
@@ -195,14 +205,14 @@ static void buildForms(BuildContext &c, const CallableDecl &decl, const Schedule
   buildForms(c, decl, schedules, next + 1);
 }
 
-/// Arrays of elements of less than a byte have no form in which a call could take or give them.
+/// Elements of less than a byte come from outside in arrays of bytes only, and a generic type stands for whole elements.
 static void checkStored(BuildContext &c) {
   auto check = [&](const Type &type, Span span) {
     ElemKind elem = type.isArray() || type.isScalar() ? elemKind(c, type.elem) : ElemKind::Bool;
-    if (elem != ElemKind::Bool && elemBits(elem) < 8)
+    if (isPacked(elem) && !isPackedType(c, type))
       c.sink.report(DiagId::OnlyHeld, span, {"a call from outside", std::string(elemName(elem))})
-          .help(
-              "two of them fit into a byte of `u8`: `std.mx` and `std.quant` pack and unpack them");
+          .help("declare an array of `" + std::string(elemName(elem)) +
+                "` with a named last axis: two elements have a byte in memory");
   };
   const CallableDecl &decl = *c.binding.decl;
   for (const Local *param : decl.params)

@@ -10,8 +10,10 @@
 #include "ir/build/build_four_bits.h"
 #include "ir/build/build_index.h"
 #include "ir/build/build_op.h"
+#include "ir/build/build_packed.h"
 #include "ir/build/build_type.h"
 #include "ir/build/build_view.h"
+#include "ir/build/elements.h"
 
 #include "frontend/base/elem_convert.h"
 
@@ -64,6 +66,9 @@ static Bound buildLocalRef(BuildContext &c, const LocalRefExpr &expr) {
   // A dimension is computed from its symbols, which may be constant here.
   if (local.dim.isKnown() && local.type->isInt())
     return Bound::of(emitDim(c, local.dim));
+  // Who can do something with bytes asks for them (build_packed.h).
+  if (const Bound *packed = packedBehind(c, expr))
+    return Bound::of(unpackedWhole(c, *packed, c.here(expr)));
   return c.bound(local);
 }
 
@@ -112,6 +117,9 @@ static Bound buildConvert(BuildContext &c, const ConvertExpr &expr) {
   Location loc = c.here(expr);
   if (expr.checkRange)
     checkConversion(c, arg, to, loc);
+  // Numbers of four bits that have been floats need not become integers in between.
+  if (mlir::Value floats = isFloat(to) && !isHeldOnly(to) ? floatsBehind(c, arg) : mlir::Value())
+    return Bound::of(Elements(c, floats, loc).convert(floats, elementTypeOf(type)));
   if (from != to && to == ElemKind::I4)
     return Bound::of(convertToFourBits(c, arg, expr));
   if (from != to && (isHeldOnly(from) || isHeldOnly(to)))

@@ -3,6 +3,7 @@
 #include "ir/build/build_check.h"
 #include "ir/build/build_dim.h"
 #include "ir/build/build_expr.h"
+#include "ir/build/build_packed.h"
 #include "ir/build/build_type.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -105,8 +106,14 @@ static void checkGather(BuildContext &c, mlir::Value indices, mlir::Value extent
   emitCheck(c, all, "bounds", "an index array holds a position outside of 0..{0}", {extent}, loc);
 }
 
-static void addFull(BuildContext &c, mlir::Value base, Box &box) {
-  box.lengths.push_back(lengthOf(c, base, static_cast<int64_t>(box.offsets.size())));
+/// The length of an axis in elements.
+static mlir::Value axisLength(BuildContext &c, const Bound &base, int64_t axis) {
+  bool isPacked = base.unpacked && axis + 1 == rankOf(base.value.getType());
+  return isPacked ? emitRoot(c, base.lastLength) : lengthOf(c, base.value, axis);
+}
+
+static void addFull(BuildContext &c, const Bound &base, Box &box) {
+  box.lengths.push_back(axisLength(c, base, static_cast<int64_t>(box.offsets.size())));
   box.offsets.push_back(c.index(0));
   box.steps.push_back(c.index(1));
 }
@@ -114,12 +121,12 @@ static void addFull(BuildContext &c, mlir::Value base, Box &box) {
 Box wholeBox(BuildContext &c, mlir::Value base) {
   Box box;
   for (int64_t i = 0; i < rankOf(base.getType()); ++i)
-    addFull(c, base, box);
+    addFull(c, Bound::of(base), box);
   box.steps.clear();
   return box;
 }
 
-static void addPosition(BuildContext &c, const IndexItem &item, mlir::Value base, Box &box) {
+static void addPosition(BuildContext &c, const IndexItem &item, const Bound &base, Box &box) {
   auto axis = static_cast<int64_t>(box.offsets.size());
   Location loc = c.location(item.span);
   mlir::Value position = buildValue(c, *item.value);
@@ -127,14 +134,14 @@ static void addPosition(BuildContext &c, const IndexItem &item, mlir::Value base
   if (!isa<IndexType>(position.getType()))
     position = c.make<ConvertOp>(loc, c.b.getIndexType(), position, "even", /*saturate=*/false);
   if (item.needsCheck && c.binding.checked)
-    checkPosition(c, position, lengthOf(c, base, axis), loc);
+    checkPosition(c, position, axisLength(c, base, axis), loc);
   box.offsets.push_back(position);
   box.lengths.push_back(c.index(1));
   box.steps.push_back(c.index(1));
   box.dropped.push_back(axis);
 }
 
-static void addRange(BuildContext &c, const IndexItem &item, mlir::Value base, Box &box) {
+static void addRange(BuildContext &c, const IndexItem &item, const Bound &base, Box &box) {
   auto axis = box.offsets.size();
   Location loc = c.location(item.span);
   Bound range = item.value ? buildExpr(c, *item.value) : Bound();
@@ -152,15 +159,15 @@ static void addRange(BuildContext &c, const IndexItem &item, mlir::Value base, B
     return;
   if (item.mayEndBeforeStart)
     checkOrder(c, cast<RangeExpr>(*item.value), range.start, loc);
-  checkRange(c, box, axis, lengthOf(c, base, static_cast<int64_t>(axis)), loc);
+  checkRange(c, box, axis, axisLength(c, base, static_cast<int64_t>(axis)), loc);
 }
 
-static void addGather(BuildContext &c, const IndexItem &item, mlir::Value base, Box &box,
+static void addGather(BuildContext &c, const IndexItem &item, const Bound &base, Box &box,
                       bool isTarget) {
   auto axis = static_cast<int64_t>(box.offsets.size());
   mlir::Value indices = buildValue(c, *item.value);
   if (item.needsCheck && c.binding.checked)
-    checkGather(c, indices, lengthOf(c, base, axis), c.location(item.span));
+    checkGather(c, indices, axisLength(c, base, axis), c.location(item.span));
   // The axis is taken whole here, and the positions choose from it afterwards.
   addFull(c, base, box);
   if (!isTarget) {
@@ -178,11 +185,14 @@ bool constantIs(mlir::Value value, int64_t expected) {
   return op && op.value() == expected;
 }
 
-Box buildBox(BuildContext &c, const IndexExpr &expr, mlir::Value base, bool isTarget) {
+Box buildBox(BuildContext &c, const IndexExpr &expr, const Bound &base, bool isTarget) {
   Box box;
+  int64_t rank = rankOf(base.value.getType());
   int64_t resultAxis = 0;
   // `resultAxis` counts the axes that stay, since new axes have their places among those.
   for (const IndexItem &item : expr.items) {
+    if (static_cast<int64_t>(box.offsets.size()) + 1 == rank && item.kind != IndexItemKind::NewAxis)
+      box.last = &item;
     switch (item.kind) {
     case IndexItemKind::Position:
       addPosition(c, item, base, box);
@@ -209,7 +219,11 @@ Box buildBox(BuildContext &c, const IndexExpr &expr, mlir::Value base, bool isTa
     }
     ++resultAxis;
   }
-  while (static_cast<int64_t>(box.offsets.size()) < rankOf(base.getType()))
+  bool isWhole =
+      box.last && (box.last->kind == IndexItemKind::Full || box.last->kind == IndexItemKind::Rest);
+  if (isWhole)
+    box.last = nullptr;
+  while (static_cast<int64_t>(box.offsets.size()) < rank)
     addFull(c, base, box);
   // No steps at all stand for steps of 1.
   if (!box.strided)
@@ -217,17 +231,40 @@ Box buildBox(BuildContext &c, const IndexExpr &expr, mlir::Value base, bool isTa
   return box;
 }
 
+int64_t axisAfterDropping(const Box &box, int64_t axis) {
+  return axis - llvm::count_if(box.dropped, [&](int64_t dropped) { return dropped < axis; });
+}
+
+mlir::Value takeBox(BuildContext &c, mlir::Type type, mlir::Value base, const Box &box,
+                    mlir::Value outside, Location loc) {
+  auto dropped = c.b.getDenseI64ArrayAttr(box.dropped);
+  if (isa<RefType>(base.getType()))
+    return c.make<LoadOp>(loc, type, base, box.offsets, box.lengths, box.steps, outside, dropped);
+  return c.make<SliceOp>(loc, type, base, box.offsets, box.lengths, box.steps, outside, dropped);
+}
+
+/// What an index expression takes a part of, and the box of the part. Bytes that cannot be cut so are unpacked first.
+static Bound buildBase(BuildContext &c, const IndexExpr &expr, Box &box) {
+  const Bound *packed = packedBehind(c, *expr.base);
+  Bound base = packed ? *packed : buildExpr(c, *expr.base);
+  if (base.kind == Bound::Kind::Parts)
+    return base;
+  box = buildBox(c, expr, base, false);
+  if (packed && (expr.outside || !isBoxOfBytes(box)))
+    base = Bound::of(unpackedWhole(c, *packed, c.here(expr)));
+  return base;
+}
+
 Bound buildIndex(BuildContext &c, const IndexExpr &expr) {
   Location loc = c.here(expr);
-  Bound bound = buildExpr(c, *expr.base);
-  if (bound.kind == Bound::Kind::Parts) { // A list with a constant position.
+  Box box;
+  Bound base = buildBase(c, expr, box);
+  if (base.kind == Bound::Kind::Parts) { // A list with a constant position.
     auto position = expr.items.empty() ? std::nullopt : constantDim(c, expr.items[0].value->dim);
-    bool inside =
-        position && *position >= 0 && *position < static_cast<int64_t>(bound.parts.size());
-    return inside ? bound.parts[static_cast<size_t>(*position)] : Bound();
+    bool inside = position && *position >= 0 && *position < static_cast<int64_t>(base.parts.size());
+    return inside ? base.parts[static_cast<size_t>(*position)] : Bound();
   }
-  mlir::Value base = bound.value;
-  Box box = buildBox(c, expr, base, false);
+  mlir::Type whole = base.unpacked ? base.unpacked : base.value.getType();
   mlir::Value outside = expr.outside ? buildValue(c, *expr.outside) : mlir::Value();
   // Lengths come from the result's type; axes that later steps add or take are put back for the box
   // itself.
@@ -238,29 +275,22 @@ Bound buildIndex(BuildContext &c, const IndexExpr &expr) {
   // From the last to the first, so that earlier numbers stay right.
   for (int64_t axis : llvm::reverse(box.newAxes))
     extents.erase(extents.begin() + axis);
-  llvm::ArrayRef<Extent> baseExtents = extentsOf(base.getType());
-  // The gathered axis has its number among the box's axes that are not dropped.
-  auto afterDropping = [&](int64_t axis) {
-    return axis - llvm::count_if(box.dropped, [&](int64_t dropped) { return dropped < axis; });
-  };
+  llvm::ArrayRef<Extent> baseExtents = extentsOf(whole);
   llvm::SmallVector<Extent> boxExtents = extents;
   // The box itself still has all positions of a gathered axis.
   for (const Box::Gather &gather : box.gathers)
-    boxExtents[static_cast<size_t>(afterDropping(gather.axis))] = baseExtents[gather.axis];
+    boxExtents[static_cast<size_t>(axisAfterDropping(box, gather.axis))] = baseExtents[gather.axis];
   Place place = isa<ArrayType>(result) ? cast<ArrayType>(result).getPlace() : Place::Inferred;
   auto typeOf = [&](llvm::ArrayRef<Extent> shape) -> mlir::Type {
     if (shape.empty())
-      return elementTypeOf(base.getType());
-    return ArrayType::get(&c.context, elementTypeOf(base.getType()), shape, place);
+      return elementTypeOf(whole);
+    return ArrayType::get(&c.context, elementTypeOf(whole), shape, place);
   };
-  auto dropped = c.b.getDenseI64ArrayAttr(box.dropped);
-  mlir::Value value = isa<RefType>(base.getType())
-                          ? mlir::Value(c.make<LoadOp>(loc, typeOf(boxExtents), base, box.offsets,
-                                                       box.lengths, box.steps, outside, dropped))
-                          : mlir::Value(c.make<SliceOp>(loc, typeOf(boxExtents), base, box.offsets,
-                                                        box.lengths, box.steps, outside, dropped));
-  for (const Box::Gather &gather : box.gathers) {
-    int64_t axis = afterDropping(gather.axis);
+  mlir::Value value = base.unpacked ? loadPacked(c, base, box, boxExtents, extents, loc)
+                                    : takeBox(c, typeOf(boxExtents), base.value, box, outside, loc);
+  for (const Box::Gather &gather :
+       base.unpacked ? llvm::ArrayRef<Box::Gather>() : llvm::ArrayRef(box.gathers)) {
+    int64_t axis = axisAfterDropping(box, gather.axis);
     boxExtents[static_cast<size_t>(axis)] = extents[static_cast<size_t>(axis)];
     value = c.make<TakeOp>(loc, typeOf(boxExtents), value, gather.index, axis);
   }

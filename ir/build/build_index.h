@@ -18,14 +18,21 @@ struct Box {
   };
   llvm::SmallVector<Gather> gathers;
   bool strided = false;
+  /// What cuts the last axis of the base; null: the whole axis.
+  const IndexItem *last = nullptr;
 };
 
 /// The value of an index expression: a box, then positions taken by arrays, then new axes.
 Bound buildIndex(BuildContext &c, const IndexExpr &expr);
 /// Builds the box of an index expression. `isTarget`: the expression is assigned to, so an index
 /// array scatters.
-Box buildBox(BuildContext &c, const IndexExpr &expr, mlir::Value base, bool isTarget);
+Box buildBox(BuildContext &c, const IndexExpr &expr, const Bound &base, bool isTarget);
 Box wholeBox(BuildContext &c, mlir::Value base);
+/// The number of an axis of the base among those that a box keeps.
+int64_t axisAfterDropping(const Box &box, int64_t axis);
+/// The elements of a box of an array or of storage, without its gathers and new axes.
+mlir::Value takeBox(BuildContext &c, mlir::Type type, mlir::Value base, const Box &box,
+                    mlir::Value outside, mlir::Location loc);
 /// Whether a position is the constant `expected`.
 bool constantIs(mlir::Value value, int64_t expected);
 

@@ -16,7 +16,7 @@ ElemKind elemKind(BuildContext &c, const Elem &elem) {
   return ElemKind::F32;
 }
 
-static Extent irRootExtent(BuildContext &c, Dim length, Dim capacity) {
+Extent rootExtent(BuildContext &c, Dim length, Dim capacity) {
   if (std::optional<int64_t> constant = length.constant())
     return Extent::constant(*constant);
   std::optional<int64_t> bound = capacity.constant();
@@ -34,14 +34,14 @@ static Extent irRootExtent(BuildContext &c, Dim length, Dim capacity) {
 
 static Extent irExtent(BuildContext &c, const ptl::Extent &extent) {
   Dim capacity = extent.capacity ? rootDim(c, extent.capacity) : Dim();
-  return irRootExtent(c, rootDim(c, extent.length), capacity);
+  return rootExtent(c, rootDim(c, extent.length), capacity);
 }
 
 llvm::SmallVector<Extent> irExtents(BuildContext &c, const Type &type) {
   llvm::SmallVector<Extent> extents;
   if (type.prefix)
     for (Dim length : c.frame->prefix)
-      extents.push_back(irRootExtent(c, length, Dim()));
+      extents.push_back(rootExtent(c, length, Dim()));
   for (const ptl::Extent &extent : type.extents)
     extents.push_back(irExtent(c, extent));
   return extents;

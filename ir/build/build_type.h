@@ -11,6 +11,8 @@ mlir::Type irType(BuildContext &c, const Type &type);
 /// The type of storage in global memory.
 RefType refType(BuildContext &c, const Type &type);
 llvm::SmallVector<Extent> irExtents(BuildContext &c, const Type &type);
+/// The extent of an axis of a root length, with a bound that may be unknown.
+Extent rootExtent(BuildContext &c, Dim length, Dim capacity);
 /// Operands of `ptl.alloc` and creation operations: the lengths that are not constants.
 llvm::SmallVector<mlir::Value> namedLengths(BuildContext &c, const Type &type);
 /// The length of an axis of an array or of storage.

@@ -22,6 +22,10 @@ struct Bound {
   mlir::Value start, length, step; ///< Range
   mlir::Value size, count;         ///< Range made by `tiles`
   std::vector<Bound> parts;        ///< Parts: tuples, structs, lists
+  /// Value with two elements in a byte (build_packed.h): the type of the array of elements, and the
+  /// root length of its last axis. Null for others.
+  mlir::Type unpacked;
+  Dim lastLength = {};
 
   static Bound of(mlir::Value value) {
     Bound bound;

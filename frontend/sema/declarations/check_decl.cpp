@@ -8,6 +8,7 @@
 #include "frontend/sema/calls/associative.h"
 #include "frontend/sema/declarations/check_header.h"
 #include "frontend/sema/declarations/check_module.h"
+#include "frontend/sema/declarations/check_packed.h"
 #include "frontend/sema/expressions/check_expr.h"
 #include "frontend/sema/expressions/convert.h"
 #include "frontend/sema/make_node.h"
@@ -305,6 +306,8 @@ void checkDeclConditions(DeclState &state) {
   Context &ctx = *state.context;
   size_t errors = ctx.sink.errorCount();
   NodeId node = state.decl->syntax;
+  if (isCallable(state.decl->kind))
+    checkPackedArrays(ctx);
   checkWheres(ctx, whereNode(ctx.tree, node, state.decl->kind));
   if (isCallable(state.decl->kind))
     checkDefaults(ctx, node);

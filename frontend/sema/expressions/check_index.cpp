@@ -4,6 +4,7 @@
 #include "frontend/sema/analysis/data_facts.h"
 #include "frontend/sema/analysis/value_bounds.h"
 #include "frontend/sema/block/check_block_tile.h"
+#include "frontend/sema/declarations/check_packed.h"
 #include "frontend/sema/expressions/check_expr.h"
 #include "frontend/sema/expressions/convert.h"
 #include "frontend/sema/make_node.h"
@@ -478,9 +479,7 @@ static Expr *indexList(Context &ctx, IndexExpr *expr, std::span<const NodeId> in
   return expr;
 }
 
-enum class IndexUse : uint8_t { Read, Write, Region };
-
-static Expr *checkIndexed(Context &ctx, NodeId node, IndexUse use) {
+static Expr *checkIndexed(Context &ctx, NodeId node, ElementUse use) {
   IndexExprView view(ctx.tree, node);
   auto *expr = newExpr<IndexExpr>(ctx, node, errorType(ctx));
   expr->base = checkBase(ctx, view.base());
@@ -504,33 +503,33 @@ static Expr *checkIndexed(Context &ctx, NodeId node, IndexUse use) {
   if (type->kind != TypeKind::Array)
     return checkTileIndex(ctx, node, expr->base, view.indices());
   Indexing indexing(ctx, node, expr);
-  indexing.checkBounds = use != IndexUse::Region;
+  indexing.checkBounds = use != ElementUse::Region;
   indexing.run(view.indices());
-  if (indexing.failed)
+  if (indexing.failed || !checkBytes(ctx, *expr, use))
     return expr;
   expr->type = shapedType(ctx, type->elem, {indexing.resultPrefix, indexing.result});
   // The written shape differs if the index array has several axes.
   if (indexing.written.size() > indexing.result.size())
     ctx.writtenTypes[expr] = shapedType(ctx, type->elem, {indexing.resultPrefix, indexing.written});
   // In a kernel an index of global memory is a load.
-  expr->isLoad = use != IndexUse::Write && ctx.inKernel() && isGlobal(rootLocal(expr->base));
-  if (use != IndexUse::Write && expr->type->isArray() && ctx.isKind(DeclKind::Kernel) &&
+  expr->isLoad = use != ElementUse::Write && ctx.inKernel() && isGlobal(rootLocal(expr->base));
+  if (use != ElementUse::Write && expr->type->isArray() && ctx.isKind(DeclKind::Kernel) &&
       !ctx.inWhere &&
       !requireCapacity(ctx, expr->type, expr->span, expr->isLoad ? "this load" : "this array"))
     expr->type = errorType(ctx);
-  return use == IndexUse::Read && !isMissing(expr) ? asWritten(ctx, expr) : expr;
+  return use == ElementUse::Read && !isMissing(expr) ? asWritten(ctx, expr) : expr;
 }
 
-Expr *checkIndex(Context &ctx, NodeId node) { return checkIndexed(ctx, node, IndexUse::Read); }
+Expr *checkIndex(Context &ctx, NodeId node) { return checkIndexed(ctx, node, ElementUse::Read); }
 
 IndexExpr *checkRegion(Context &ctx, NodeId node) {
-  Expr *expr = checkIndexed(ctx, node, IndexUse::Region);
+  Expr *expr = checkIndexed(ctx, node, ElementUse::Region);
   return dyn_cast<IndexExpr>(expr);
 }
 
 Expr *checkTarget(Context &ctx, NodeId node) {
   node = skipParens(ctx, node);
-  Expr *target = ctx.tree.is(node, NodeKind::IndexExpr) ? checkIndexed(ctx, node, IndexUse::Write)
+  Expr *target = ctx.tree.is(node, NodeKind::IndexExpr) ? checkIndexed(ctx, node, ElementUse::Write)
                                                         : checkBase(ctx, node);
   note(ctx, node, target);
   return target;

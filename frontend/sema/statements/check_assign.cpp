@@ -1,6 +1,7 @@
 #include "frontend/sema/statements/check_assign.h"
 
 #include "frontend/sema/calls/check_call.h"
+#include "frontend/sema/declarations/check_packed.h"
 #include "frontend/sema/expressions/broadcast.h"
 #include "frontend/sema/expressions/check_expr.h"
 #include "frontend/sema/expressions/check_index.h"
@@ -248,6 +249,7 @@ Stmt *checkAtomic(Context &ctx, NodeId node) {
               "kernel update");
     placed = false;
   }
+  placed = placed && checkAtomicElements(ctx, *stmt->target, ctx.span(view.target()));
   stmt->value = placed ? flattened(ctx, stmt, fitValue(ctx, stmt, value, type)) : value;
   if (placed && !elemIs(type->elem, ElemConstraint::Number) && !isMissing(stmt->value))
     ctx.sink.report(DiagId::ElementTypeNotAllowed, ctx.span(view.target()),

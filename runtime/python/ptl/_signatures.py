@@ -6,7 +6,7 @@ import keyword
 
 from . import _abi
 
-_BINDING = {"add", "sub", "mul", "neg", "const", "sym"}  # the forms that fix the one name in them that nothing else fixes
+_BINDING = {"add", "sub", "mul", "exactdiv", "neg", "const", "sym"}  # the forms that fix the one name in them that nothing else fixes
 
 
 def manifest_of(entry):
