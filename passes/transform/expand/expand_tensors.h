@@ -31,6 +31,8 @@ bool expandByPosition(mlir::Operation *op, int64_t tileBytes, const Machine *mac
 /// the outside value and then with the elements of the array. False for other operations.
 bool reachesOutside(mlir::Operation *op);
 bool expandOutside(mlir::Operation *op);
+/// Whether the elements of an array lie one behind the other in memory, or will.
+bool liesInOrder(mlir::Value array);
 /// Converts a number of any integer type to a position.
 mlir::Value asPosition(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value number);
 
