@@ -62,6 +62,8 @@ struct Together {
   size_t parent;
   bool isApart = false;  ///< something distinguishes the two axes
   bool isWanted = false; ///< tiles gain by it
+  bool isNeeded = false; ///< so much that small operands that distinguish them are spread over both
+  bool isSpread = false; ///< there are such operands
 };
 
 /// The operations of one block.
@@ -80,6 +82,7 @@ private:
   void visitElementwise(Operation *op);
   void visitReduction(Operation *op);
   void visitOperand(Value result, Value operand);
+  void splitFold(Operation *reduction);
   void visitFrom(Value operand);
   void visitUsers(Value result);
   bool isMember(Operation *op) const { return op && members_.count(op); }
@@ -92,6 +95,8 @@ private:
   llvm::SmallVector<Value> lengthsFor(Value value);
   ArrayType typeFor(Value value);
   Value joined(Value operand);
+  Value asWritten(Value operand);
+  Value spread(Value result, Value operand);
   Value joinedFill(Operation *fill);
   Value joinedReduction(Operation *reduction);
   Value joinedElementwise(Operation *op);
@@ -101,6 +106,7 @@ private:
   Block &block_;
   OpBuilder b_;
   llvm::DenseSet<Operation *> members_;
+  llvm::DenseSet<Operation *> behind_; ///< second halves of reductions, which read a stored value
   llvm::DenseMap<Pair, size_t> numbers_;
   std::vector<Together> classes_;
   llvm::DenseMap<Value, Value> made_;
@@ -172,6 +178,8 @@ void BlockJoiner::link(Pair a, Pair b) {
   classes_[second].parent = first;
   classes_[first].isApart |= classes_[second].isApart;
   classes_[first].isWanted |= classes_[second].isWanted;
+  classes_[first].isNeeded |= classes_[second].isNeeded;
+  classes_[first].isSpread |= classes_[second].isSpread;
 }
 
 /// Axes align at the end. An operand has both axes of a pair of the result, or each position of
@@ -186,13 +194,22 @@ void BlockJoiner::visitOperand(Value result, Value operand) {
     const Extent &extent = own[axis - shift];
     return sameLength(extent, wanted[axis]) ? Has::All : extent.isOne() ? Has::One : Has::Other;
   };
+  // An operand that lacks a third axis is small beside the result.
+  auto isSmall = [&](int64_t pair) {
+    return llvm::any_of(llvm::seq<int64_t>(0, wanted.size()), [&](int64_t axis) {
+      return axis != pair && axis != pair + 1 && has(axis) <= Has::One;
+    });
+  };
   for (int64_t axis = 0; axis + 1 < static_cast<int64_t>(wanted.size()); ++axis) {
     Has first = has(axis), second = has(axis + 1);
+    bool isPlain = first != Has::Other && second != Has::Other;
     if (first == second && (first == Has::All || first == Has::One))
       link({result, axis}, {operand, axis - shift});
     else if (first != Has::Nothing || (second == Has::All && !wanted[axis].isOne()) ||
-             second == Has::Other)
-      keepApart(result, axis);
+             second == Has::Other) {
+      Together &own = classes_[classOf(result, axis)];
+      (isPlain && isSmall(axis) ? own.isSpread : own.isApart) = true;
+    }
   }
 }
 
@@ -259,7 +276,8 @@ static bool takesFromMemory(Operation *user, Value value) {
 
 void BlockJoiner::visitUsers(Value result) {
   bool isKept = llvm::any_of(result.getUsers(), [&](Operation *user) {
-    return !isMember(user) && (user->getBlock() != &block_ || !takesFromMemory(user, result));
+    return !isMember(user) && (user->getBlock() != &block_ ||
+                               !(takesFromMemory(user, result) || behind_.contains(user)));
   });
   for (int64_t axis = 0; isKept && axis + 1 < rankOf(result.getType()); ++axis)
     if (!isTrivial(result, axis))
@@ -281,7 +299,7 @@ void BlockJoiner::visit(Operation *op) {
 
 bool BlockJoiner::isJoined(Value value, int64_t axis) {
   const Together &own = classes_[classOf(value, axis)];
-  return own.isWanted && !own.isApart;
+  return own.isWanted && !own.isApart && (own.isNeeded || !own.isSpread);
 }
 
 bool BlockJoiner::changes(Value value) {
@@ -351,6 +369,60 @@ Value BlockJoiner::joined(Value operand) {
   return made_[operand] = reshaped(b_, source, typeFor(operand), lengthsFor(operand));
 }
 
+/// With the axes that it has in the source.
+Value BlockJoiner::asWritten(Value operand) {
+  Value made = made_.lookup(operand);
+  if (!made || made.getType() == operand.getType() || !isMember(operand.getDefiningOp()))
+    return operand;
+  llvm::SmallVector<Value> lengths;
+  for (auto [axis, extent] : llvm::enumerate(extentsOf(operand.getType())))
+    if (!extent.isConstant())
+      lengths.push_back(lengthOf(b_, operand, static_cast<int64_t>(axis)));
+  return reshaped(b_, made, cast<ArrayType>(operand.getType()), lengths);
+}
+
+/// An operand of a result whose joined axes it has in part: it is stored with all of them.
+Value BlockJoiner::spread(Value result, Value operand) {
+  llvm::ArrayRef<Extent> all = extentsOf(result.getType()), own = extentsOf(operand.getType());
+  llvm::SmallVector<int64_t> numbers = numbersOf(result);
+  size_t shift = all.size() - own.size();
+  auto has = [&](size_t axis) { return axis >= shift && !own[axis - shift].isOne(); };
+  llvm::SmallVector<Extent> extents, joinedExtents;
+  llvm::SmallVector<Value> lengths, joinedLengths;
+  bool isSame = true;
+  for (size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+    while (end < all.size() && numbers[end] == numbers[begin])
+      ++end;
+    llvm::SmallVector<Extent> factors;
+    Value length;
+    bool hasAny = llvm::any_of(llvm::seq(begin, end), has);
+    for (size_t axis = begin; axis < end; ++axis) {
+      factors.push_back(hasAny ? all[axis] : Extent::constant(1));
+      isSame &= !hasAny || has(axis) || all[axis].isOne();
+      if (!hasAny)
+        continue;
+      Value each = lengthOf(b_, result, static_cast<int64_t>(axis));
+      length = length ? b_.createOrFold<arith::MulIOp>(operand.getLoc(), length, each) : each;
+      if (!all[axis].isConstant())
+        lengths.push_back(each);
+    }
+    extents.append(factors.begin(), factors.end());
+    joinedExtents.push_back(joinedExtent(b_.getContext(), factors));
+    if (!joinedExtents.back().isConstant())
+      joinedLengths.push_back(length);
+  }
+  if (isSame)
+    return joined(operand);
+  auto typeWith = [&](llvm::ArrayRef<Extent> with) {
+    return ArrayType::get(b_.getContext(), elementTypeOf(operand.getType()), with, Place::Inferred);
+  };
+  OperationState state(operand.getLoc(), BroadcastOp::getOperationName());
+  state.addOperands(asWritten(operand));
+  state.addOperands(lengths);
+  state.addTypes(typeWith(extents));
+  return reshaped(b_, b_.create(state)->getResult(0), typeWith(joinedExtents), joinedLengths);
+}
+
 Value BlockJoiner::joinedFill(Operation *fill) {
   OperationState state(fill->getLoc(), fill->getName());
   state.addAttributes(fill->getAttrs());
@@ -378,9 +450,10 @@ Value BlockJoiner::joinedReduction(Operation *reduction) {
 
 Value BlockJoiner::joinedElementwise(Operation *op) {
   llvm::SmallVector<Value> operands;
+  Value result = op->getResult(0);
   for (Value operand : op->getOperands())
-    operands.push_back(joined(operand));
-  return cloneWith(b_, op, operands, typeFor(op->getResult(0)));
+    operands.push_back(isa<ArrayType>(operand.getType()) ? spread(result, operand) : operand);
+  return cloneWith(b_, op, operands, typeFor(result));
 }
 
 /// What is no member gets the value as it was, by a reshape that moves nothing.
@@ -430,9 +503,54 @@ void BlockJoiner::rewrite(Operation *op) {
   shapeForOthers(op, made);
 }
 
+/// Whether a fold of folds is the fold: reals are added in another order, and what is shorter than
+/// the sum would be rounded between.
+static bool mayFoldTwice(Operation *reduction) {
+  Type elem = elementTypeOf(reduction->getOperand(0).getType());
+  if (isa<ReduceMeanOp>(reduction))
+    return elem.isF32();
+  if (isa<ReduceSumOp, ReduceProdOp>(reduction))
+    return elem.isF32() || elem.isInteger(32);
+  return isa<ReduceMaxOp, ReduceMinOp>(reduction);
+}
+
+/// A reduction along an axis, past one that stays, and along a short last one: tiles would have the
+/// last two axes, of one position of the first. What is folded first leaves little to fold again, and
+/// does so with the last two axes as one.
+void BlockJoiner::splitFold(Operation *reduction) {
+  constexpr int64_t kLong = 512;
+  if (!isFold(reduction) || isScheduled(reduction) || !mayFoldTwice(reduction) ||
+      !isa<ArrayType>(reduction->getResult(0).getType()))
+    return;
+  Value x = reduction->getOperand(0);
+  llvm::ArrayRef<Extent> extents = extentsOf(x.getType());
+  int64_t last = rankOf(x.getType()) - 1;
+  llvm::SmallVector<int64_t> folded = reducedAxesOf(reduction), first;
+  llvm::copy_if(folded, std::back_inserter(first), [&](int64_t axis) { return axis != last; });
+  bool isPast = last > 0 && first.size() + 1 == folded.size() &&
+                !llvm::is_contained(first, last - 1) && !isTrivial(x, last - 1) &&
+                llvm::any_of(first, [&](int64_t axis) { return !extents[axis].isOne(); });
+  if (!isPast || (extents[last].isConstant() && extents[last].length >= kLong))
+    return;
+  llvm::SmallVector<Extent> between(extents);
+  for (int64_t axis : first)
+    between[axis] = Extent::constant(1);
+  b_.setInsertionPoint(reduction);
+  Value part = cloneWith(
+      b_, reduction, x,
+      ArrayType::get(b_.getContext(), elementTypeOf(x.getType()), between, Place::Inferred));
+  part.getDefiningOp()->setAttr("axes", b_.getDenseI64ArrayAttr(first));
+  reduction->setOperand(0, part);
+  reduction->setAttr("axes", b_.getDenseI64ArrayAttr(last));
+  behind_.insert(reduction);
+  classes_[classOf(x, last - 1)].isNeeded = true;
+}
+
 void BlockJoiner::run() {
+  for (Operation &op : llvm::make_early_inc_range(block_))
+    splitFold(&op);
   for (Operation &op : block_)
-    if (mayHaveOtherAxes(&op))
+    if (mayHaveOtherAxes(&op) && !behind_.contains(&op))
       members_.insert(&op);
   llvm::SmallVector<Operation *> all;
   for (Operation &op : block_)
