@@ -68,6 +68,34 @@ def in_place(draw, *shape):
     return {"x": x}, {"x": x - x.mean((1, 2), keepdims=True)}
 
 
+def scattered(draw, how, shape, count, axis, dtype):
+    """Arguments and result of `scatter`; positions repeat."""
+    shape, parts = list(shape), list(shape)
+    parts[axis] = count
+    number = lambda *of: (draw(*of) * 50).astype(dtype)  # noqa: E731
+    x, v = number(*shape), number(*parts)
+    idx = (np.abs(draw(*parts)) * shape[axis]).astype(np.int32) % shape[axis]
+    y = np.moveaxis(x.copy(), axis, -1).reshape(-1, shape[axis])
+    for row, places, values in zip(y, *(np.moveaxis(each, axis, -1).reshape(-1, count) for each in (idx, v)), strict=True):
+        for at, value in zip(places, values, strict=True):
+            row[at] = value if how is None else how(row[at], value)
+    kept = [length for number, length in enumerate(shape) if number != axis]
+    return {"x": x, "idx": idx, "v": v}, {"y": np.moveaxis(y.reshape(*kept, shape[axis]), -1, axis)}
+
+
+def scatters(how, shape_of, axis, dtype, result="y"):
+    def make(draw, *lengths):
+        given, wanted = scattered(draw, how, *shape_of(*lengths), axis, dtype)
+        return given, {result: wanted["y"]}
+
+    return make
+
+
+def histogram(draw, n, k):
+    idx = (np.abs(draw(k)) * n).astype(np.int32) % n
+    return {"N": n, "idx": idx}, {"y": np.bincount(idx, minlength=n).astype(np.int32) + 1}
+
+
 # What makes arguments and results, the file, and for each case its lengths.
 CASES = {
     "group_norm": (group_norm, "images", [(2, 8, 5, 7), (1, 4, 1, 1), (3, 12, 9, 33)]),
@@ -78,6 +106,13 @@ CASES = {
     "folds_apart": (folds_apart, "images", [(3, 5, 7, 9), (1, 1, 1, 1), (17, 2, 65, 4), (2, 33, 3, 130)]),
     "mixed": (mixed, "images", [(3, 5, 7), (1, 1, 1), (2, 1, 130), (9, 33, 1)]),
     "of_bytes": (of_bytes, "images", [(3, 5, 7), (1, 1, 1), (4, 33, 66)]),
+    "replaced": (scatters(None, lambda n, k: ((n,), k), 0, np.float32), "positions", [(5000, 301), (1, 3), (7, 1), (33, 1500)]),
+    "added": (scatters(np.add, lambda n, k: ((n,), k), 0, np.float32), "positions", [(9001, 301), (1, 3), (7, 1), (33, 1500)]),
+    "largest_in_rows": (scatters(max, lambda b, n, k: ((b, n), k), 1, np.int16), "positions", [(3, 301, 65), (1, 1, 1), (2, 5000, 9)]),
+    "least_in_columns": (scatters(min, lambda n, b, k: ((n, b), k), 0, np.float32), "positions", [(35, 3, 17), (1, 1, 1), (130, 9, 33)]),
+    "bytes_replaced": (scatters(None, lambda a, n, b, k: ((a, n, b), k), 1, np.uint8), "positions", [(2, 35, 3, 17), (1, 1, 1, 1)]),
+    "histogram": (histogram, "positions", [(35, 301), (1, 1), (5000, 2100)]),
+    "changed_in_place": (scatters(np.add, lambda n, k: ((n,), k), 0, np.float32, "x"), "positions", [(3501, 301), (1, 1)]),
     "in_place": (in_place, "images", [(3, 5, 7), (1, 1, 1), (2, 33, 130)]),
 }  # fmt: skip
 

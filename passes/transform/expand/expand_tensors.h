@@ -27,6 +27,9 @@ void storeByElements(StoreOp store);
 /// The above, and elements by position: `gather` and `scatter` become grids. False for other
 /// operations.
 bool expandByPosition(mlir::Operation *op, int64_t tileBytes, const Machine *machine);
+/// `scatter` by positions that are sorted first. False where the machine lacks instructions for it, or
+/// where positions are so few that elements are written one by one.
+bool expandScatterInOrder(ScatterOp scatter, int64_t tileBytes, const Machine *machine);
 /// Expands a part of an array that reaches beyond the edges: it becomes storage that is filled with
 /// the outside value and then with the elements of the array. False for other operations.
 bool reachesOutside(mlir::Operation *op);
