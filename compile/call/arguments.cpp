@@ -331,28 +331,24 @@ std::optional<rt::OwnedArray> Resolver::make(const rt::Param &param, const std::
     fail(param.name, "not enough memory for an array of this size");
     return std::nullopt;
   }
-  ElemKind kind = *kindOf(elem);
-  bool real = isFloat(kind);
-  auto bound = [&](double value) {
-    return real ? Scalar::real(value) : Scalar::integer(static_cast<int64_t>(value));
-  };
-  // The upper limit is exclusive, so 2 gives both truth values.
-  Scalar low = bound(recipe->option("low", 0)),
-         high = bound(recipe->option("high", real                     ? 1
-                                             : kind == ElemKind::Bool ? 2
-                                                                      : 10));
   // Unless a seed is given, each argument has a stream of its own; otherwise arrays of one shape
   // would be equal.
   uint64_t seed =
       static_cast<uint64_t>(recipe->option("seed", static_cast<double>(seed_ + stream)));
-  auto *out = static_cast<char *>(array->data());
-  for (int64_t i = 0; i < array->count(); ++i) {
-    Scalar value = bound(recipe->name == "ones" ? 1 : 0);
-    if (recipe->name == "random")
-      value = reference::randomScalar(reference::philoxBits(static_cast<uint64_t>(i), seed), kind,
-                                      low, high);
-    storeElem(out + i * elemBytes(kind), kind, value);
+  if (recipe->name == "random") {
+    auto given = [&](const char *key) {
+      auto found = recipe->options.find(key);
+      return found == recipe->options.end() ? std::nullopt : std::optional(found->second);
+    };
+    fillRandomly(*array, seed, given("low"), given("high"));
+    return array;
   }
+  ElemKind kind = *kindOf(elem);
+  auto *out = static_cast<char *>(array->data());
+  double number = recipe->name == "ones" ? 1 : 0;
+  for (int64_t i = 0; i < array->count(); ++i)
+    storeElem(out + i * elemBytes(kind), kind,
+              isFloat(kind) ? Scalar::real(number) : Scalar::integer(static_cast<int64_t>(number)));
   return array;
 }
 
@@ -444,6 +440,24 @@ void Resolver::finish(RunInputs &inputs) {
 }
 
 } // namespace
+
+void fillRandomly(rt::OwnedArray &array, uint64_t seed, std::optional<double> low,
+                  std::optional<double> high) {
+  ElemKind kind = *kindOf(array.elem());
+  bool real = isFloat(kind);
+  auto bound = [&](double value) {
+    return real ? Scalar::real(value) : Scalar::integer(static_cast<int64_t>(value));
+  };
+  // The upper limit is exclusive, so 2 gives both truth values.
+  Scalar first = bound(low.value_or(0)), end = bound(high.value_or(real                     ? 1
+                                                                   : kind == ElemKind::Bool ? 2
+                                                                                            : 10));
+  auto *out = static_cast<char *>(array.data());
+  for (int64_t i = 0; i < array.count(); ++i)
+    storeElem(out + i * elemBytes(kind), kind,
+              reference::randomScalar(reference::philoxBits(static_cast<uint64_t>(i), seed), kind,
+                                      first, end));
+}
 
 std::vector<RunArgumentError> resolveRunArguments(const CallableDecl &decl, const rt::Entry &entry,
                                                   const std::vector<std::string> &words,

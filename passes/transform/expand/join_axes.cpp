@@ -159,7 +159,10 @@ size_t BlockJoiner::classOf(Value value, int64_t axis) {
     classes_.push_back({classes_.size()});
     auto isNamed = [](const Extent &extent) { return extent.isConstant() || extent.symbol; };
     llvm::ArrayRef<Extent> extents = extentsOf(value.getType());
-    classes_.back().isApart = !isNamed(extents[axis]) || !isNamed(extents[axis + 1]);
+    // Rows of elements that share a byte need not follow each other.
+    Type elem = elementTypeOf(value.getType());
+    bool sharesBytes = !elem.isIndex() && !elem.isInteger(1) && elem.getIntOrFloatBitWidth() < 8;
+    classes_.back().isApart = sharesBytes || !isNamed(extents[axis]) || !isNamed(extents[axis + 1]);
     classes_.back().isWanted = isWorthJoining(value, axis);
   }
   return find(known->second);
