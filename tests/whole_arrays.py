@@ -63,6 +63,12 @@ def of_bytes(draw, *shape):
     return {"x": x, "mask": mask}, {"y": np.where(mask, x, 0).astype(np.int8), "any_of": mask.any((1, 2)), "many": np.sum(x, dtype=np.int32)}
 
 
+def depthwise(draw, c, h, w):
+    x, k = draw(c, h + 4, w + 4), draw(5, 5, c)
+    parts = [x[:, i : i + h, j : j + w] * k[i, j][:, None, None] for i in range(5) for j in range(5)]
+    return {"x": x, "k": k}, {"y": sum(parts)}
+
+
 def in_place(draw, *shape):
     x = draw(*shape)
     return {"x": x}, {"x": x - x.mean((1, 2), keepdims=True)}
@@ -113,6 +119,7 @@ CASES = {
     "bytes_replaced": (scatters(None, lambda a, n, b, k: ((a, n, b), k), 1, np.uint8), "positions", [(2, 35, 3, 17), (1, 1, 1, 1)]),
     "histogram": (histogram, "positions", [(35, 301), (1, 1), (5000, 2100)]),
     "changed_in_place": (scatters(np.add, lambda n, k: ((n,), k), 0, np.float32, "x"), "positions", [(3501, 301), (1, 1)]),
+    "depthwise": (depthwise, "images", [(3, 7, 9), (1, 1, 1), (2, 33, 65)]),
     "in_place": (in_place, "images", [(3, 5, 7), (1, 1, 1), (2, 33, 130)]),
 }  # fmt: skip
 
