@@ -453,6 +453,20 @@ void Resolver::finish(RunInputs &inputs) {
 
 } // namespace
 
+void fillRandomly(rt::OwnedArray &array, uint64_t seed, std::optional<double> low,
+                  std::optional<double> high) {
+  Recipe recipe{"random", {}};
+  if (low)
+    recipe.options["low"] = *low;
+  if (high)
+    recipe.options["high"] = *high;
+  ElemKind kind = *kindOf(array.elem());
+  auto element = elementsOf(recipe, kind, seed);
+  auto *out = static_cast<char *>(array.data());
+  for (int64_t i = 0; i < array.count(); ++i)
+    storeElem(out + i * elemBytes(kind), kind, element(i));
+}
+
 std::vector<RunArgumentError> resolveRunArguments(const CallableDecl &decl, const rt::Entry &entry,
                                                   const std::vector<std::string> &words,
                                                   uint64_t seed, bool convert, RunInputs &inputs,

@@ -9,6 +9,7 @@
 #include "runtime/npy/owned_array.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,11 @@ struct RunInputs {
 /// `Drawn`: arrays that are not given have random elements, and numbers that are not integers are
 /// 1.
 enum class RunNeeds : uint8_t { Values, Times, Parts, Drawn };
+
+/// Fills an array with random elements, the same for the same seed: reals from 0 to 1 and integers
+/// below 10, unless limits are given.
+void fillRandomly(rt::OwnedArray &array, uint64_t seed, std::optional<double> low = std::nullopt,
+                  std::optional<double> high = std::nullopt);
 
 struct RunArgumentError {
   std::string name; ///< of the parameter, or the argument that is wrong

@@ -1,5 +1,7 @@
 #include "compile/call/example_call.h"
 
+#include "compile/call/arguments.h"
+
 #include "codegen/reference/scalar_ops.h"
 #include "frontend/sema/example_names.h"
 #include "runtime/elem.h"
@@ -309,6 +311,27 @@ std::optional<ExampleCall> exampleCall(const CheckedProgram &program, const Boun
   Chooser chooser(program, bound, entry, wanted);
   chooser.choose();
   return chooser.make(problem);
+}
+
+bool ExampleCall::draw(const rt::Entry &entry) {
+  size_t number = 0;
+  for (const rt::Param &param : entry.params) {
+    if (!param.isArray())
+      continue;
+    size_t own = number++;
+    if (data.contains(own))
+      continue;
+    std::optional<rt::OwnedArray> array =
+        rt::OwnedArray::make(static_cast<PtlElem>(elems[own]), extents[own]);
+    if (!array)
+      return false;
+    if (param.kind != PTL_PARAM_OUTPUT) {
+      fillRandomly(*array, own + 1);
+      elements.push_back({param.name, "random(seed: " + std::to_string(own + 1) + ")"});
+    }
+    data.emplace(own, std::move(*array));
+  }
+  return true;
 }
 
 rt::Failure ExampleCall::run(ChipRunner &runner, const ChipRun &how) const {

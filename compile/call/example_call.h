@@ -44,6 +44,10 @@ struct ExampleCall {
   std::map<std::string, int64_t> examples; ///< see `ChipRun`
   int64_t bytes = 0;                       ///< of all arrays
 
+  /// Gives all arguments random elements that have none, and outputs room for theirs, so that the
+  /// call can be run with values. `entry`: as for `exampleCall`. False: there is not enough memory.
+  bool draw(const rt::Entry &entry);
+
   /// Runs the call; `how` has the remaining settings.
   rt::Failure run(ChipRunner &runner, const ChipRun &how) const;
 };

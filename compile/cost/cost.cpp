@@ -257,11 +257,17 @@ public:
   const std::optional<ExampleCall> &call() const { return call_; }
   bool isReady() const { return runner_ != nullptr; }
   bool operator()(sim::TimeOptions how, sim::Timeline &timeline);
+  /// Runs the call with values, on random data, where it stopped because a kernel's way through its
+  /// code depends on what it computes, as that of a merge does. Nothing if that is not so, if the
+  /// arguments are large, or if the data do not suit.
+  std::optional<sim::Estimate> onDrawnData();
   std::string problem;
   std::vector<AssumedDecision> decisions; ///< of all runs
 
 private:
   const CostQuestion &question_;
+  rt::Entry entry_;
+  bool lacksValues_ = false, isDrawn_ = false;
   std::optional<ExampleCall> call_;
   std::unique_ptr<ChipRunner> runner_;
 };
@@ -278,26 +284,49 @@ CallInTime::CallInTime(const CostQuestion &question, const ChipProgram &program)
     problem = "it cannot be called from outside";
     return;
   }
-  call_ = exampleCall(question.program, question.bound, described.entries.front(), question.sizes,
-                      problem);
+  entry_ = described.entries.front();
+  call_ = exampleCall(question.program, question.bound, entry_, question.sizes, problem);
   if (call_)
     runner_ = ChipRunner::create(copyOf(program), question.machine, problem);
 }
 
 bool CallInTime::operator()(sim::TimeOptions how, sim::Timeline &timeline) {
   how.maxSteps = kMostSteps;
+  how.values = isDrawn_;
   sim::Timer timer(question_.machine, question_.costs, std::move(how));
   ChipRun chip;
   chip.timer = &timer;
-  // Only times are wanted, so no data is computed.
-  chip.values = false;
-  chip.decisions = &decisions;
+  // Only times are wanted, so no data is computed unless it decides.
+  chip.values = isDrawn_;
+  chip.decisions = isDrawn_ ? nullptr : &decisions;
   rt::Failure failure = call_->run(*runner_, chip);
+  lacksValues_ = failure.lacksValues;
   timeline = timer.take();
   problem = failure.message;
   if (failure.line > 0 && !problem.starts_with(failure.file)) // kernels tell it themselves
     problem = failure.file + ":" + std::to_string(failure.line) + ": " + problem;
   return !failure;
+}
+
+std::optional<sim::Estimate> CallInTime::onDrawnData() {
+  // Values of more take longer than a person waits for a prediction.
+  constexpr int64_t most = int64_t(1) << 22;
+  if (!lacksValues_ || !call_->examples.empty() || call_->bytes > most)
+    return std::nullopt;
+  std::string before = problem;
+  isDrawn_ = call_->draw(entry_);
+  // What is left out of an estimate is not computed, and what it would have made might decide.
+  sim::Estimate whole;
+  whole.exact = true;
+  if (isDrawn_ && (*this)({}, whole.timeline)) {
+    decisions.clear();
+    whole.groupsOfChip = sim::groupsOfChip(whole.timeline);
+    whole.analysis = sim::analyse(whole.timeline, whole.groupsOfChip);
+    return whole;
+  }
+  isDrawn_ = false;
+  problem = before;
+  return std::nullopt;
 }
 
 Cost costOf(const CostQuestion &question, const ChipProgram &program) {
@@ -316,6 +345,11 @@ Cost costOf(const CostQuestion &question, const ChipProgram &program) {
   if (call.isReady())
     estimate = sim::estimate(std::ref(call), question.timeAlone ? sim::EstimateFor::TimeAlone
                                                                 : sim::EstimateFor::Everything);
+  bool isDrawn = false;
+  if (call.isReady() && !estimate && (estimate = call.onDrawnData())) {
+    isDrawn = true;
+    cost.elements = call.call()->elements;
+  }
   if (!estimate) {
     cost.unknown = call.problem;
     return cost;
@@ -329,7 +363,8 @@ Cost costOf(const CostQuestion &question, const ChipProgram &program) {
   reportCost(cost, *estimate, question.program, question.bound.binding, question.machine,
              question.costs, call.call()->bytes);
   reportParts(cost, question.sources, program.statements);
-  if (!question.hints)
+  // Each hint is a run of its own, which has to compute values, too.
+  if (!question.hints || isDrawn)
     return cost;
   sim::Report report = reportOf(*estimate);
   addGains(report, *estimate, std::ref(call), /*forHints=*/true);

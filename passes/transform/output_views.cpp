@@ -41,6 +41,10 @@ static bool fillsAll(StoreOp store) {
   return true;
 }
 
+bool mayViewOutput(StoreOp store) {
+  return isPlainOutput(store.getRef(), store) && fillsAll(store);
+}
+
 /// Brings what computes a length to the front of its block, where storage that is made there can be
 /// a view of that length. False: it depends on more than arguments.
 static bool bringToFront(Value length, Operation *front) {
@@ -60,8 +64,8 @@ void viewOutputs(func::FuncOp function) {
   llvm::SmallVector<StoreOp> stores(function.getBody().front().getOps<StoreOp>());
   for (StoreOp store : stores) {
     auto shaped = store.getValue().getDefiningOp<ReshapeOp>();
-    if (!shaped || !isPlainOutput(store.getRef(), store) || !fillsAll(store) ||
-        shaped->getBlock() != store->getBlock() || rankOf(shaped->getOperand(0).getType()) == 0 ||
+    if (!shaped || !mayViewOutput(store) || shaped->getBlock() != store->getBlock() ||
+        rankOf(shaped->getOperand(0).getType()) == 0 ||
         llvm::any_of(shaped->getUsers(),
                      [&](Operation *user) { return user != store && !isa<DimOp>(user); }))
       continue;

@@ -13,7 +13,7 @@ struct UnrollLimits {
 /// Larger loops would take longer to compile than the passes over memory take.
 inline constexpr UnrollLimits kUnrolledOnCpu = {32, 512};
 /// Each iteration has buffers of its own, which must fit on chip together.
-inline constexpr UnrollLimits kUnrolledOnChip = {4, 128};
+inline constexpr UnrollLimits kUnrolledOnChip = {8, 512};
 
 /// `for i in 0..3 { acc = acc + x[i:i + N] * w[i] }` would pass over memory in each iteration. If
 /// the numbers of the iterations are known and few, and an iteration only computes elements of

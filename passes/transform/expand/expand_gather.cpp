@@ -329,9 +329,10 @@ bool expandByPosition(Operation *op, int64_t tileBytes, const Machine *machine) 
     expandTake(take);
   else if (auto gather = dyn_cast<GatherOp>(op))
     Positions(op).gather(gather, tileBytes, machine);
-  else if (auto scatter = dyn_cast<ScatterOp>(op))
-    Positions(op).scatter(scatter);
-  else
+  else if (auto scatter = dyn_cast<ScatterOp>(op)) {
+    if (!expandScatterInOrder(scatter, tileBytes, machine))
+      Positions(op).scatter(scatter);
+  } else
     return false;
   return true;
 }

@@ -1,6 +1,7 @@
 // Parts of arrays by position (`x[ids, :]`), read and written: a grid with one position of the list
 // per point, which reads where the part lies.
 #include "passes/transform/expand/expand_tensors.h"
+#include "passes/transform/expand/join_axes.h"
 
 #include "ir/dialect/attributes.h"
 #include "ir/dialect/ptl_dialect.h"
@@ -125,8 +126,7 @@ static Value withoutWholeSlices(Value array) {
   return array;
 }
 
-/// Whether the elements of an array lie one behind the other in memory, or will.
-static bool liesInOrder(Value array) {
+bool liesInOrder(Value array) {
   if (auto argument = dyn_cast<BlockArgument>(array)) {
     auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
     return function && !attrs::strides.of(function, argument.getArgNumber());
@@ -149,43 +149,28 @@ struct Behind {
 };
 } // namespace
 
-/// The name of a length as a factor: the prover reads names as formulas, so a sum stands in parentheses.
-static std::string asFactor(StringRef name) {
-  return name.find_first_of("+-/%") == StringRef::npos ? name.str() : "(" + name.str() + ")";
-}
-
 static std::optional<Behind> joinedBehind(OpBuilder &b, Value array, size_t axis) {
   llvm::ArrayRef<Extent> all = extentsOf(array.getType());
   Behind joined;
   Value length = b.create<arith::ConstantIndexOp>(array.getLoc(), 1);
-  std::string name;
-  int64_t number = 1;
-  // Extents up to the axis stay; those behind it become one, whose name is their product, so that
-  // the same axes have the same name wherever they are joined.
+  llvm::SmallVector<Extent> behind;
+  // Extents up to the axis stay; those behind it become one.
   for (auto [i, extent] : llvm::enumerate(all)) {
     if (!extent.isConstant() && !extent.symbol)
       return std::nullopt;
     Value own = lengthOf(b, array, static_cast<int64_t>(i));
-    if (i <= axis) {
-      joined.extents.push_back(extent);
-      if (!extent.isConstant())
-        joined.lengths.push_back(own);
+    if (i > axis) {
+      length = b.createOrFold<arith::MulIOp>(array.getLoc(), length, own);
+      behind.push_back(extent);
       continue;
     }
-    length = b.createOrFold<arith::MulIOp>(array.getLoc(), length, own);
-    if (extent.isConstant())
-      number *= extent.length;
-    else
-      name += (name.empty() ? "" : "*") + asFactor(extent.symbol.getValue());
+    joined.extents.push_back(extent);
+    if (!extent.isConstant())
+      joined.lengths.push_back(own);
   }
-  if (name.empty()) {
-    joined.extents.push_back(Extent::constant(number));
-    return joined;
-  }
-  if (number != 1)
-    name = std::to_string(number) + "*" + name;
-  joined.extents.push_back(Extent::named(b.getStringAttr(name)));
-  joined.lengths.push_back(length);
+  joined.extents.push_back(joinedExtent(b.getContext(), behind));
+  if (!joined.extents.back().isConstant())
+    joined.lengths.push_back(length);
   return joined;
 }
 

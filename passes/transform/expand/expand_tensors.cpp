@@ -5,6 +5,7 @@
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/op_kinds.h"
+#include "passes/transform/expand/join_axes.h"
 #include "passes/transform/groups/access.h"
 #include "passes/transform/groups/group_schedule.h"
 #include "passes/transform/groups/root_storage.h"
@@ -282,6 +283,8 @@ void Expansion::deinterleave() {
 
 /// Reshapes that only add or take away axes of extent 1 are views; others are of storage.
 void Expansion::reshape() {
+  if (!isViewOfOnes(cast<ReshapeOp>(op_)))
+    return;
   Value x = op_->getOperand(0), result = op_->getResult(0);
   llvm::SmallVector<Extent> kept;
   llvm::SmallVector<int64_t> gone, added;
@@ -294,20 +297,9 @@ void Expansion::reshape() {
     else
       kept.push_back(extent);
   }
-  llvm::SmallVector<Extent> wanted;
-  for (auto [axis, extent] : llvm::enumerate(extentsOf(result.getType()))) {
+  for (auto [axis, extent] : llvm::enumerate(extentsOf(result.getType())))
     if (extent.isOne())
       added.push_back(static_cast<int64_t>(axis));
-    else
-      wanted.push_back(extent);
-  }
-  // Axes of extent 1 do not change the order of elements, so only the other extents must agree.
-  bool isView = kept.size() == wanted.size() && !kept.empty() &&
-                llvm::all_of(llvm::zip(kept, wanted), [](auto pair) {
-                  return sameLength(std::get<0>(pair), std::get<1>(pair));
-                });
-  if (!isView)
-    return;
   Type elem = elementTypeOf(x.getType());
   if (!gone.empty())
     x = b_.create<SliceOp>(loc_, ArrayType::get(b_.getContext(), elem, kept, Place::Inferred), x,

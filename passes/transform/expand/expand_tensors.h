@@ -27,10 +27,15 @@ void storeByElements(StoreOp store);
 /// The above, and elements by position: `gather` and `scatter` become grids. False for other
 /// operations.
 bool expandByPosition(mlir::Operation *op, int64_t tileBytes, const Machine *machine);
+/// `scatter` by positions that are sorted first. False where the machine lacks instructions for it, or
+/// where positions are so few that elements are written one by one.
+bool expandScatterInOrder(ScatterOp scatter, int64_t tileBytes, const Machine *machine);
 /// Expands a part of an array that reaches beyond the edges: it becomes storage that is filled with
 /// the outside value and then with the elements of the array. False for other operations.
 bool reachesOutside(mlir::Operation *op);
 bool expandOutside(mlir::Operation *op);
+/// Whether the elements of an array lie one behind the other in memory, or will.
+bool liesInOrder(mlir::Value array);
 /// Converts a number of any integer type to a position.
 mlir::Value asPosition(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value number);
 

@@ -4,6 +4,7 @@
 
 #include "passes/analysis/lengths.h"
 #include "passes/transform/expand/expand_tensors.h"
+#include "passes/transform/expand/join_axes.h"
 #include "passes/transform/expand/whole_values.h"
 #include "passes/transform/forward_storage.h"
 #include "passes/transform/groups/chunk_pieces.h"
@@ -97,6 +98,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     }
     searchNumbers(getOperation());
     serialiseAtomics(getOperation());
+    joinAxes(getOperation());
     viewOutputs(getOperation());
     forwardStorage(getOperation());
     storeCarried(getOperation());

@@ -1,0 +1,159 @@
+"""Programs on whole arrays beside NumPy, on every executor: `whole_arrays.py BUILD_FOLDER [TEXT ...]`, cases whose names have a TEXT.
+
+The passes for chips give such programs other axes, other orders and other instructions than they are written in. Lengths are odd and
+small, and 1, so that each of these has a last tile, and none.
+"""
+
+import pathlib
+import sys
+
+import numpy as np
+from harness import ROOT, Case, Outcome, Tools, run_cases
+from run_arrays import run_on_arrays
+
+FOLDER = ROOT / "tests" / "whole_arrays"
+TARGETS = ("cpu", "reference", "a2", "a3", "a5")
+
+
+def normed(x, axes):
+    away = x - x.mean(axes, keepdims=True)
+    return away / np.sqrt((away * away).mean(axes, keepdims=True) + 0.001)
+
+
+def group_norm(draw, n, c, h, w):
+    x, weight, bias = draw(n, c, h, w), draw(c), draw(c)
+    y = normed(x.reshape(n, 4, -1), 2).reshape(x.shape) * weight[:, None, None] + bias[:, None, None]
+    return {"x": x, "w": weight, "b": bias}, {"y": y}
+
+
+def batch_norm(draw, *shape):
+    x = draw(*shape)
+    return {"x": x}, {"y": normed(x, (0, 2, 3))}
+
+
+def pooled(draw, *shape):
+    x = draw(*shape)
+    return {"x": x}, {"top": x.max((2, 3)), "sums": x.sum((2, 3)), "last": x.sum((1, 2))}
+
+
+def to_one(draw, *shape):
+    x = draw(*shape)
+    return {"x": x}, {"all": x.sum(), "most": x.max().reshape(1), "y": x / (x * x).sum()}
+
+
+def group_norm_last(draw, n, p, c):
+    x, weight, bias = draw(n, p, c), draw(c), draw(c)
+    return {"x": x, "w": weight, "b": bias}, {"y": normed(x.reshape(n, p, 4, c // 4), (1, 3)).reshape(x.shape) * weight + bias}
+
+
+def folds_apart(draw, *shape):
+    x = draw(*shape)
+    return {"x": x}, {"sums": x.sum((0, 2)), "top": x.max((1, 3)), "least": x.min((0, 2, 3))}
+
+
+def mixed(draw, a, b, c):
+    x, row, plane, column = draw(a, b, c), draw(c), draw(b, c), draw(a, 1, 1)
+    made = x * row + plane
+    wanted = {"y": made + column, "z": (made * column).transpose(2, 1, 0), "s": made.sum((1, 2), keepdims=True) * column}
+    return {"x": x, "row": row, "plane": plane, "column": column}, wanted
+
+
+def of_bytes(draw, *shape):
+    x, mask = (draw(*shape) * 20).astype(np.int8), draw(*shape) > 1
+    return {"x": x, "mask": mask}, {"y": np.where(mask, x, 0).astype(np.int8), "any_of": mask.any((1, 2)), "many": np.sum(x, dtype=np.int32)}
+
+
+def depthwise(draw, c, h, w):
+    x, k = draw(c, h + 4, w + 4), draw(5, 5, c)
+    parts = [x[:, i : i + h, j : j + w] * k[i, j][:, None, None] for i in range(5) for j in range(5)]
+    return {"x": x, "k": k}, {"y": sum(parts)}
+
+
+def in_place(draw, *shape):
+    x = draw(*shape)
+    return {"x": x}, {"x": x - x.mean((1, 2), keepdims=True)}
+
+
+def scattered(draw, how, shape, count, axis, dtype):
+    """Arguments and result of `scatter`; positions repeat."""
+    shape, parts = list(shape), list(shape)
+    parts[axis] = count
+    number = lambda *of: (draw(*of) * 50).astype(dtype)  # noqa: E731
+    x, v = number(*shape), number(*parts)
+    idx = (np.abs(draw(*parts)) * shape[axis]).astype(np.int32) % shape[axis]
+    y = np.moveaxis(x.copy(), axis, -1).reshape(-1, shape[axis])
+    for row, places, values in zip(y, *(np.moveaxis(each, axis, -1).reshape(-1, count) for each in (idx, v)), strict=True):
+        for at, value in zip(places, values, strict=True):
+            row[at] = value if how is None else how(row[at], value)
+    kept = [length for number, length in enumerate(shape) if number != axis]
+    return {"x": x, "idx": idx, "v": v}, {"y": np.moveaxis(y.reshape(*kept, shape[axis]), -1, axis)}
+
+
+def scatters(how, shape_of, axis, dtype, result="y"):
+    def make(draw, *lengths):
+        given, wanted = scattered(draw, how, *shape_of(*lengths), axis, dtype)
+        return given, {result: wanted["y"]}
+
+    return make
+
+
+def histogram(draw, n, k):
+    idx = (np.abs(draw(k)) * n).astype(np.int32) % n
+    return {"N": n, "idx": idx}, {"y": np.bincount(idx, minlength=n).astype(np.int32) + 1}
+
+
+# What makes arguments and results, the file, and for each case its lengths.
+CASES = {
+    "group_norm": (group_norm, "images", [(2, 8, 5, 7), (1, 4, 1, 1), (3, 12, 9, 33)]),
+    "batch_norm": (batch_norm, "images", [(3, 5, 4, 7), (1, 1, 1, 1), (5, 3, 17, 31)]),
+    "pooled": (pooled, "images", [(3, 5, 7, 7), (1, 1, 1, 1), (2, 9, 1, 129), (2, 3, 65, 1)]),
+    "to_one": (to_one, "images", [(3, 5, 7, 7), (1, 1, 1, 1), (2, 9, 33, 65)]),
+    "group_norm_last": (group_norm_last, "images", [(2, 35, 8), (1, 1, 4), (3, 301, 132)]),
+    "folds_apart": (folds_apart, "images", [(3, 5, 7, 9), (1, 1, 1, 1), (17, 2, 65, 4), (2, 33, 3, 130)]),
+    "mixed": (mixed, "images", [(3, 5, 7), (1, 1, 1), (2, 1, 130), (9, 33, 1)]),
+    "of_bytes": (of_bytes, "images", [(3, 5, 7), (1, 1, 1), (4, 33, 66)]),
+    "replaced": (scatters(None, lambda n, k: ((n,), k), 0, np.float32), "positions", [(5000, 301), (1, 3), (7, 1), (33, 1500)]),
+    "added": (scatters(np.add, lambda n, k: ((n,), k), 0, np.float32), "positions", [(9001, 301), (1, 3), (7, 1), (33, 1500)]),
+    "largest_in_rows": (scatters(max, lambda b, n, k: ((b, n), k), 1, np.int16), "positions", [(3, 301, 65), (1, 1, 1), (2, 5000, 9)]),
+    "least_in_columns": (scatters(min, lambda n, b, k: ((n, b), k), 0, np.float32), "positions", [(35, 3, 17), (1, 1, 1), (130, 9, 33)]),
+    "bytes_replaced": (scatters(None, lambda a, n, b, k: ((a, n, b), k), 1, np.uint8), "positions", [(2, 35, 3, 17), (1, 1, 1, 1)]),
+    "histogram": (histogram, "positions", [(35, 301), (1, 1), (5000, 2100)]),
+    "changed_in_place": (scatters(np.add, lambda n, k: ((n,), k), 0, np.float32, "x"), "positions", [(3501, 301), (1, 1)]),
+    "depthwise": (depthwise, "images", [(3, 7, 9), (1, 1, 1), (2, 33, 65)]),
+    "in_place": (in_place, "images", [(3, 5, 7), (1, 1, 1), (2, 33, 130)]),
+}  # fmt: skip
+
+
+def far(name, got, wanted):
+    """Says how a result differs, or nothing; sums of reals may be of another order."""
+    if got.shape != wanted.shape:
+        return f"{name}: the shape is {got.shape}, not {wanted.shape}"
+    exact = not np.issubdtype(wanted.dtype, np.floating)
+    near = np.array_equal(got, wanted) if exact else np.allclose(got, wanted, rtol=2e-3, atol=2e-3 * max(1, np.abs(wanted).max()))
+    return None if near else f"{name}: differs by up to {np.abs(got.astype(np.float64) - wanted).max():.3g}"
+
+
+def compare(tools, name, lengths, target):
+    make, file, _ = CASES[name]
+    rng = np.random.default_rng(1)
+    given, wanted = make(lambda *shape: rng.standard_normal(shape).astype(np.float32), *lengths)
+    how = ["--target", target, *(["--sim"] if target[0] == "a" else [])]
+    results = run_on_arrays(tools, FOLDER / f"{file}.ptl", name, given, wanted, how)
+    if isinstance(results, Outcome):
+        return results.stdout + results.stderr
+    return "\n".join(filter(None, (far(key, results[key], np.asarray(value)) for key, value in wanted.items()))) or None
+
+
+def main():
+    tools, texts = Tools(pathlib.Path(sys.argv[1])), sys.argv[2:]
+    cases = [
+        Case(f"whole_arrays/{name}/{'x'.join(map(str, lengths))}/{target}", lambda n=name, s=lengths, t=target: compare(tools, n, s, t))
+        for name, (_, _, all_lengths) in CASES.items()
+        for lengths in all_lengths
+        for target in TARGETS
+    ]
+    return run_cases("whole_arrays", [case for case in cases if not texts or any(text in case.name for text in texts)])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
