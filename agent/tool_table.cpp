@@ -146,10 +146,6 @@ std::vector<std::string> Arguments::texts(ArgumentId id) const {
   return found == json_.end() ? std::vector<std::string>() : found->get<std::vector<std::string>>();
 }
 
-std::string dumped(const Json &value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 std::string contentName(std::string_view content) {
   uint64_t hash = 14695981039346656037u; // FNV-1a
   for (unsigned char c : content)

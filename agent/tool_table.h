@@ -3,7 +3,7 @@
 // calls.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include "common/json_fields.h"
 
 #include <cstdint>
 #include <optional>
@@ -80,9 +80,6 @@ public:
 private:
   Json json_;
 };
-
-/// A value as one line of JSON; bytes that are not UTF-8 are replaced.
-std::string dumped(const Json &value);
 
 /// A short name derived from the content (a hash): equal contents have equal names.
 std::string contentName(std::string_view content);

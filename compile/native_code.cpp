@@ -1,9 +1,9 @@
 #include "compile/native_code.h"
+#include "codegen/cpu/lower_module.h"
 
 #include "codegen/cpu/to_llvm.h"
 #include "compile/kept_code.h"
-#include "runtime/abi/kernel_abi.h"
-#include "runtime/half_calls.h"
+#include "runtime/called_symbols.h"
 
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -77,39 +77,6 @@ std::optional<cpu::LlvmModule> lowerToLlvm(const CompileContext &context, Tensor
   return code;
 }
 
-/// What compiled code may call; it runs in this process, where these symbols are not exported.
-static cpu::JitCode::Symbols runtimeSymbols() {
-#define PTL_SYMBOL(NAME) {#NAME, reinterpret_cast<void *>(&NAME)}
-  return {
-      PTL_SYMBOL(ptl_rt_parallel_for),
-      PTL_SYMBOL(ptl_rt_thread_count),
-      PTL_SYMBOL(ptl_rt_thread_index),
-      PTL_SYMBOL(ptl_rt_scratch),
-      PTL_SYMBOL(ptl_rt_scratch_mark),
-      PTL_SYMBOL(ptl_rt_scratch_release),
-      PTL_SYMBOL(ptl_rt_alloc),
-      PTL_SYMBOL(ptl_rt_free),
-      PTL_SYMBOL(ptl_rt_fail),
-      PTL_SYMBOL(ptl_rt_status),
-      PTL_SYMBOL(ptl_rt_print),
-      PTL_SYMBOL(ptl_rt_program),
-      PTL_SYMBOL(ptl_rt_submit),
-      PTL_SYMBOL(ptl_rt_await),
-      PTL_SYMBOL(ptl_rt_release),
-      PTL_SYMBOL(ptl_rt_grid),
-      PTL_SYMBOL(ptl_rt_order),
-      PTL_SYMBOL(ptl_rt_product_tile),
-      PTL_SYMBOL(ptl_rt_matrix_registers),
-      PTL_SYMBOL(ptl_rt_grid_combining),
-#if defined(__x86_64__)
-      PTL_SYMBOL(__extendhfsf2),
-      PTL_SYMBOL(__truncsfhf2),
-      PTL_SYMBOL(__truncdfhf2),
-#endif
-  };
-#undef PTL_SYMBOL
-}
-
 static std::optional<cpu::JitCode> load(const CompileContext &context, cpu::LlvmModule code,
                                         const cpu::JitCode::Objects &objects,
                                         cpu::CodeQuality quality) {
@@ -117,7 +84,7 @@ static std::optional<cpu::JitCode> load(const CompileContext &context, cpu::Llvm
   return runStage(context, "native code", {}, [&](std::string &why) -> std::optional<cpu::JitCode> {
     auto loaded =
         cpu::JitCode::create(std::move(code.context), std::move(code.module),
-                             context.options().processor, runtimeSymbols(), objects, quality);
+                             context.options().processor, rt::calledSymbols(), objects, quality);
     if (loaded)
       return std::move(*loaded);
     why += llvm::toString(loaded.takeError());
@@ -128,7 +95,7 @@ static std::optional<cpu::JitCode> load(const CompileContext &context, cpu::Llvm
 /// Links the code of an entry; nothing if it cannot be linked or does not have the symbol.
 static std::optional<cpu::JitCode> linkEntry(EntryCompiler &compiler, EntryCode code,
                                              const std::string &symbol) {
-  auto linked = cpu::JitCode::fromObject(std::move(code.object), runtimeSymbols(),
+  auto linked = cpu::JitCode::fromObject(std::move(code.object), rt::calledSymbols(),
                                          compiler.lazyFunctions(code.functions));
   if (!linked) {
     llvm::consumeError(linked.takeError());

@@ -1,5 +1,6 @@
 #include "driver/completion_scripts.h"
 
+#include "common/words.h"
 #include "compile/stage_table.h"
 #include "frontend/base/diagnostic.h"
 #include "machines/machine_set.h"
@@ -44,13 +45,6 @@ std::vector<std::string> wordsOf(std::string_view meta) {
     begin = end + 1;
   }
   return words;
-}
-
-std::string joined(const std::vector<std::string> &words, std::string_view separator = " ") {
-  std::string text;
-  for (const std::string &word : words)
-    text += (text.empty() ? "" : std::string(separator)) + word;
-  return text;
 }
 
 /// `text` in single quotes, for the Bourne shell and its kin.

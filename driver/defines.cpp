@@ -1,10 +1,10 @@
 #include "driver/defines.h"
 
 #include "frontend/base/explain.h"
+#include "frontend/base/given_value.h"
 #include "frontend/sema/example_names.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace ptl {
 
@@ -21,12 +21,30 @@ struct Define {
 };
 } // namespace
 
-static std::vector<std::string> namesOf(const CallableDecl &decl) {
+std::string defineProblem(const Options &options) {
+  for (const std::string &text : options.values(OptionId::Define)) {
+    Define define(text);
+    if (define.name.empty())
+      return "`-D " + text + "` has no name; it takes NAME=VALUE";
+    std::string problem = text.find('=') == text.npos ? std::string() : givenProblem(define.value);
+    if (!problem.empty())
+      return "`-D " + text + "`: " + problem;
+  }
+  return {};
+}
+
+static std::vector<std::string> typesOf(const CallableDecl &decl) {
+  std::vector<std::string> names;
+  for (const TypeParam *param : decl.typeParams)
+    names.push_back(param->name);
+  return names;
+}
+
+/// What stands for numbers.
+static std::vector<std::string> numbersOf(const CallableDecl &decl) {
   std::vector<std::string> names;
   for (const DimParam &dim : decl.dims)
     names.push_back(dim.name);
-  for (const TypeParam *param : decl.typeParams)
-    names.push_back(param->name);
   for (const Tunable &tunable : decl.tunables)
     names.push_back(tunable.local->name);
   if (decl.hasPrefix)
@@ -41,17 +59,39 @@ static std::vector<std::string> namesOf(const CallableDecl &decl) {
 }
 
 /// All that a define could mean, as it would be written: `N`, or `entry.N` where it has an entry.
-static std::vector<std::string> known(const Define &define, const CheckedProgram &program) {
-  std::vector<std::string> names;
-  if (define.entry.empty())
-    // Only constants of the root file can be set from outside.
-    for (const ConstDecl *constant : program.modules.front()->consts)
-      names.push_back(constant->name);
-  for (const std::unique_ptr<CheckedModule> &module : program.modules)
-    for (const CallableDecl *decl : module->callables)
-      for (const std::string &name : namesOf(*decl))
-        names.push_back(define.entry.empty() ? name : decl->name + "." + name);
-  return names;
+struct Known {
+  std::vector<std::string> numbers, types;
+  Known(const Define &define, const CheckedProgram &program) {
+    if (define.entry.empty())
+      // Only constants of the root file can be set from outside.
+      for (const ConstDecl *constant : program.modules.front()->consts)
+        numbers.push_back(constant->name);
+    auto add = [&](std::vector<std::string> &to, const CallableDecl &decl,
+                   const std::vector<std::string> &names) {
+      for (const std::string &name : names)
+        to.push_back(define.entry.empty() ? name : decl.name + "." + name);
+    };
+    for (const std::unique_ptr<CheckedModule> &module : program.modules)
+      for (const CallableDecl *decl : module->callables) {
+        add(numbers, *decl, numbersOf(*decl));
+        add(types, *decl, typesOf(*decl));
+      }
+  }
+};
+
+/// Why a value does not suit what its name stands for; empty if it does. Its form is right
+/// (`defineProblem`). A name may stand for a number here and for an element type there.
+static std::string mismatch(const Define &define, bool isNumber, bool isType) {
+  std::string_view rest = define.value;
+  while (!rest.empty()) {
+    std::string value(rest.substr(0, rest.find(',')));
+    rest.remove_prefix(std::min(rest.size(), value.size() + 1));
+    if (!isType && !givenNumber(value))
+      return "`" + value + "` is not a value for it: it is a number";
+    if (!isNumber && givenNumber(value))
+      return "`" + value + "` is not a value for it: it is an element type, such as f32";
+  }
+  return {};
 }
 
 void reportUnknownDefines(const Options &options, const CheckedProgram &program,
@@ -63,9 +103,16 @@ void reportUnknownDefines(const Options &options, const CheckedProgram &program,
   for (const std::string &text : options.values(OptionId::Define)) {
     Define define(text);
     std::string wanted = define.entry.empty() ? define.name : define.entry + "." + define.name;
-    std::vector<std::string> names = known(define, program);
-    if (std::find(names.begin(), names.end(), wanted) != names.end())
+    Known known(define, program);
+    bool isNumber = std::ranges::count(known.numbers, wanted) > 0,
+         isType = std::ranges::count(known.types, wanted) > 0;
+    if (isNumber || isType) {
+      if (std::string why = mismatch(define, isNumber, isType); !why.empty())
+        sink.report(DiagId::BadRunArgument, kNoSpan, {"-D " + text, why});
       continue;
+    }
+    std::vector<std::string> names = known.numbers;
+    names.insert(names.end(), known.types.begin(), known.types.end());
     auto distance = [&](const std::string &name) { return editDistance(name, wanted); };
     auto best = std::min_element(names.begin(), names.end(), [&](const auto &a, const auto &b) {
       return distance(a) < distance(b);
@@ -81,12 +128,10 @@ std::map<std::string, int64_t> examplesGiven(const Options &options, const Calla
   std::map<std::string, int64_t> examples;
   for (const std::string &text : options.values(OptionId::Define)) {
     Define define(text);
-    int64_t number = 0;
-    const char *end = define.value.data() + define.value.size();
-    bool isNumber = std::from_chars(define.value.data(), end, number).ptr == end;
-    if ((define.entry.empty() || define.entry == decl.name) && isNumber &&
+    std::optional<int64_t> number = givenNumber(define.value);
+    if ((define.entry.empty() || define.entry == decl.name) && number &&
         isExampleName(decl, define.name))
-      examples[define.name] = number;
+      examples[define.name] = *number;
   }
   return examples;
 }

@@ -12,6 +12,10 @@
 
 namespace ptl {
 
+/// What is wrong with the form of a `-D`, whatever the program is; empty if nothing is. A `-D` without a
+/// value stands for 1.
+std::string defineProblem(const Options &options);
+
 /// Reports every `-D` that names nothing in the program: neither a constant of the root file, nor a
 /// dimension, element type, tunable (`BK`, `attention.BK`) or example of something callable.
 void reportUnknownDefines(const Options &options, const CheckedProgram &program,

@@ -1,6 +1,7 @@
 // `ptlc`: finds the command, reads its options, runs it.
 #include "driver/check.h"
 #include "driver/commands.h"
+#include "driver/defines.h"
 #include "driver/version.h"
 #include "frontend/base/render.h"
 
@@ -57,11 +58,9 @@ static std::string wrongValue(const Options &options) {
   std::string_view color = options.value(OptionId::Color);
   if (!color.empty() && color != "auto" && color != "always" && color != "never")
     return "`--color` is auto, always or never, not `" + std::string(color) + "`";
-  for (OptionId id : {OptionId::ErrorLimit, OptionId::Seed, OptionId::Samples, OptionId::Threads,
-                      OptionId::Optimize, OptionId::Budget})
-    if (options.has(id) && options.number(id).value_or(-1) < 0)
-      return "`" + std::string(options.value(id)) + "` is not a number";
-  return options.number(OptionId::Optimize).value_or(0) > 3 ? "optimisation levels are 0 to 3" : "";
+  if (std::string wrong = numberProblem(options); !wrong.empty())
+    return wrong;
+  return defineProblem(options);
 }
 
 /// Whether the command needs IR: most say so in their table, `check` when it is asked about chips

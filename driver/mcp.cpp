@@ -12,12 +12,8 @@ ExitCode runMcp(const Options &options) {
     return usageError("`ptlc mcp` takes folders as `--root DIR`");
   agent::ServeOptions how;
   how.roots = options.values(OptionId::Root);
-  if (options.has(OptionId::Port)) {
-    std::optional<int64_t> port = options.number(OptionId::Port);
-    if (!port || *port < 0 || *port > 65535)
-      return usageError("`--port` is a number up to 65535");
+  if (std::optional<int64_t> port = options.number(OptionId::Port))
     how.port = static_cast<int>(*port);
-  }
   if (const char *token = std::getenv("PTL_MCP_TOKEN"))
     how.token = token;
   return static_cast<ExitCode>(agent::serve(how));

@@ -1,10 +1,11 @@
+#include "common/read_number.h"
 #include "driver/option_table.h"
-#include "frontend/base/read_number.h"
 
 #include "compile/stage_table.h"
 #include "frontend/base/explain.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace ptl {
 
@@ -169,6 +170,35 @@ ParsedOptions parseOptions(const CommandInfo &command, const std::vector<std::st
                        spelled.joined ? std::string(*spelled.joined) : arguments[++i]);
   }
   return parsed;
+}
+
+/// The largest value of an option that takes a number: what its help text calls `N`, `SECONDS` or `0..3`.
+static std::optional<int64_t> mostOf(const OptionInfo &option) {
+  std::string_view meta = option.meta;
+  if (meta == "0..3")
+    return 3;
+  if (meta == "SECONDS")
+    return 1'000'000'000;
+  if (meta != "N")
+    return std::nullopt;
+  return option.id == OptionId::Seed   ? std::numeric_limits<int64_t>::max()
+         : option.id == OptionId::Port ? std::numeric_limits<uint16_t>::max()
+                                       : std::numeric_limits<int32_t>::max();
+}
+
+std::string numberProblem(const Options &options) {
+  for (const OptionInfo &option : kOptions) {
+    std::optional<int64_t> limit = mostOf(option);
+    // Each is looked at, although the last one counts: a wrong one was not meant.
+    for (const std::string &value :
+         limit ? options.values(option.id) : std::vector<std::string>()) {
+      std::optional<int64_t> number = integerIn(value);
+      if (!number || *number < 0 || *number > *limit)
+        return "`" + option.spelled() + " " + value + "`: a whole number from 0 to " +
+               std::to_string(*limit) + " is expected";
+    }
+  }
+  return {};
 }
 
 static std::string optionHelp(const OptionInfo &option) {

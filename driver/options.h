@@ -83,6 +83,9 @@ struct ParsedOptions {
 /// Parses the arguments after the command's name. `--` ends the options.
 ParsedOptions parseOptions(const CommandInfo &command, const std::vector<std::string> &arguments);
 
+/// What is wrong with a value of an option that takes a number; empty if nothing is.
+std::string numberProblem(const Options &options);
+
 /// Replaces each `@file` by the arguments in the file: separated by white space, with quotes and
 /// backslashes as in a shell. `name=@file` stays. On failure `error` says why.
 std::vector<std::string> expandResponseFiles(int argc, char **argv, std::string *error);

@@ -2,12 +2,12 @@
 
 #include "driver/defines.h"
 #include "frontend/base/counted.h"
+#include "frontend/base/given_value.h"
 
 #include "frontend/base/output.h"
 #include "frontend/base/render.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
@@ -73,10 +73,11 @@ CheckOptions Session::checkOptions() {
     // `-D entry.C=512,1024` chooses variants; the checker has no use for it.
     if (define.substr(0, equals).find('.') != define.npos)
       continue;
-    int64_t value = 1;
-    if (equals != define.npos)
-      std::from_chars(define.data() + equals + 1, define.data() + define.size(), value);
-    check.defines[define.substr(0, equals)] = value;
+    // A value that is no number is an element type, or there are several; constants take neither.
+    std::string_view value =
+        equals == define.npos ? "1" : std::string_view(define).substr(equals + 1);
+    if (std::optional<int64_t> number = givenNumber(value))
+      check.defines[define.substr(0, equals)] = *number;
   }
   return check;
 }

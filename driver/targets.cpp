@@ -1,3 +1,4 @@
+#include "common/words.h"
 #include "driver/commands.h"
 #include "driver/target.h"
 #include "machines/levels.h"
@@ -5,15 +6,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <span>
 
 namespace ptl {
-
-static std::string joined(const std::vector<std::string> &names, const char *separator = " ") {
-  std::string text;
-  for (const std::string &name : names)
-    text += (text.empty() ? "" : separator) + name;
-  return text;
-}
 
 static std::string sizeText(int64_t bytes) {
   if (bytes == 0)
@@ -146,7 +141,7 @@ static std::string signatures(const std::vector<TypeRow> &rows) {
   std::vector<NamePair> pairs;
   for (const TypeRow &row : rows)
     if (row.size() > 1)
-      pairs.push_back({joined({row.begin(), row.end() - 1}), row.back()});
+      pairs.push_back({joined(std::span(row).first(row.size() - 1)), row.back()});
   return pairsText(pairs, " -> ");
 }
 

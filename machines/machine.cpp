@@ -1,5 +1,6 @@
 #include "machines/machine.h"
 
+#include "common/words.h"
 #include "machines/machine_check.h"
 #include "machines/machine_document.h"
 
@@ -105,13 +106,6 @@ bool Machine::supports(std::string_view name, std::span<const std::string_view> 
   const std::vector<TypeRow> *rows = instruction(name);
   return rows && std::any_of(rows->begin(), rows->end(),
                              [&](const TypeRow &row) { return rowTakes(row, types); });
-}
-
-static std::string joined(std::span<const std::string_view> names, std::string_view separator) {
-  std::string text;
-  for (std::string_view name : names)
-    text += (text.empty() ? std::string() : std::string(separator)) + std::string(name);
-  return text;
 }
 
 static const std::string *reasonOf(const Machine &machine, const std::string &key) {

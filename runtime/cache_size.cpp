@@ -1,9 +1,9 @@
 #include "runtime/cache_size.h"
 
+#include "common/read_number.h"
 #include "runtime/abi/kernel_abi.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -31,12 +31,10 @@ int64_t cacheBytes(int index) {
 }
 
 int64_t findStreamedFrom() {
-  if (const char *text = std::getenv("PTL_STREAM_BYTES")) {
-    char *end = nullptr;
-    errno = 0;
-    long long value = std::strtoll(text, &end, 10);
-    if (end != text && *end == '\0' && errno == 0 && value >= 0)
-      return value;
+  if (const char *text = std::getenv("PTL_STREAM_BYTES"); text && *text) {
+    if (std::optional<int64_t> bytes = integerIn(text); bytes && *bytes >= 0)
+      return *bytes;
+    std::fprintf(stderr, "ptl: PTL_STREAM_BYTES=%s is ignored: it is no number of bytes\n", text);
   }
   // The C library's answer is that of the processor, which in a virtual machine is not what there is.
   int64_t largest = 0;

@@ -63,11 +63,6 @@ struct ExprNames {
   std::function<int(const std::string &)> array;
 };
 
-/// Parses the JSON form described in docs/manifest.md. nullopt, with `problem` set, if it is
-/// invalid.
-std::optional<Expr> parseExpr(const nlohmann::json &json, const ExprNames &names,
-                              std::string &problem);
-
 class DataBounds;
 
 /// The values of names. Dimensions may be unknown as yet.

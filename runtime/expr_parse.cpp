@@ -1,4 +1,5 @@
-#include "runtime/expr.h"
+
+#include "runtime/expr_parse.h"
 
 #include <limits>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,5 @@
 #include "runtime/expr.h"
+#include "runtime/expr_parse.h"
 #include "runtime/format_value.h"
 #include "runtime/manifest.h"
 

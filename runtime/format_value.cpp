@@ -1,52 +1,24 @@
 #include "runtime/format_value.h"
 
+#include "common/array_text.h"
 #include "runtime/elem.h"
 
+#include <algorithm>
+#include <span>
+
 namespace ptl::rt {
-namespace {
-
-constexpr int64_t kElementsShownInFull = 1000;
-constexpr int64_t kShownAtEachEnd = 3;
-
-void appendAxis(std::string &out, const PtlArray &array, int64_t axis, const char *at, int64_t size,
-                bool shorten) {
-  if (axis == array.rank) {
-    out += formatElem(array.elem, at);
-    return;
-  }
-  int64_t extent = array.extents[axis];
-  bool inner = axis + 1 == array.rank;
-  out += '[';
-  for (int64_t i = 0; i < extent; ++i) {
-    if (i > 0)
-      out += inner ? ", " : ",\n" + std::string(axis + 1, ' ');
-    // Of a long axis both ends are shown.
-    if (shorten && extent > 2 * kShownAtEachEnd && i == kShownAtEachEnd) {
-      out += "...";
-      i = extent - kShownAtEachEnd - 1;
-      continue;
-    }
-    appendAxis(out, array, axis + 1, at + i * array.strides[axis] * size, size, shorten);
-  }
-  out += ']';
-}
-
-} // namespace
 
 std::string formatArray(const PtlArray &array) {
   const ElemInfo *info = elemInfo(array.elem);
   if (!info || info->size() == 0)
     return "(unknown element type)";
-  double total = 1;
-  for (int64_t axis = 0; axis < array.rank; ++axis)
-    total *= static_cast<double>(array.extents[axis]);
-  std::string out;
-  // An axis of extent 0 below long ones would still print every bracket of those.
-  if (total == 0)
+  std::span extents(array.extents, static_cast<size_t>(array.rank));
+  if (std::ranges::count(extents, 0) > 0)
     return info->name + formatShape(array.rank, array.extents);
-  appendAxis(out, array, 0, static_cast<const char *>(array.data), info->size(),
-             total > kElementsShownInFull);
-  return out;
+  const auto *data = static_cast<const char *>(array.data);
+  return ArrayText(extents, std::span(array.strides, extents.size()),
+                   [&](int64_t at) { return formatElem(array.elem, data + at * info->size()); })
+      .text();
 }
 
 std::string formatValue(const PtlValue &value) {

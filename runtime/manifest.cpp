@@ -1,41 +1,14 @@
 #include "runtime/manifest.h"
+#include "runtime/expr_parse.h"
+
+#include "common/json_fields.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 namespace ptl::rt {
 namespace {
 
 using Json = nlohmann::json;
-
-std::string textOf(const Json &json, const char *key) {
-  auto found = json.find(key);
-  return found != json.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-int64_t numberOf(const Json &json, const char *key) {
-  auto found = json.find(key);
-  return found != json.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
-}
-
-bool flagOf(const Json &json, const char *key) {
-  auto found = json.find(key);
-  return found != json.end() && found->is_boolean() && found->get<bool>();
-}
-
-/// The list of that name; empty if there is none.
-const Json &listOf(const Json &json, const char *key) {
-  static const Json none = Json::array();
-  auto found = json.find(key);
-  return found != json.end() && found->is_array() ? *found : none;
-}
-
-/// The object of that name; empty if there is none.
-const Json &objectOf(const Json &json, const char *key) {
-  static const Json none = Json::object();
-  auto found = json.find(key);
-  return found != json.end() && found->is_object() ? *found : none;
-}
 
 template <typename T> int indexOfName(const std::vector<T> &rows, const std::string &name) {
   auto found =
@@ -96,15 +69,15 @@ public:
     entry_ = &entry;
     if (!json.is_object())
       return fail("an entry is not an object");
-    entry.name = textOf(json, "name");
+    entry.name = textField(json, "name");
     if (entry.name.empty())
       return fail("an entry has no name");
-    entry.kind = textOf(json, "kind");
-    entry.signature = textOf(json, "signature");
-    entry.doc = textOf(json, "doc");
-    entry.file = textOf(json, "file");
-    entry.line = static_cast<int>(numberOf(json, "line"));
-    for (const Json &type : listOf(json, "types"))
+    entry.kind = textField(json, "kind");
+    entry.signature = textField(json, "signature");
+    entry.doc = textField(json, "doc");
+    entry.file = textField(json, "file");
+    entry.line = static_cast<int>(numberField(json, "line"));
+    for (const Json &type : listField(json, "types"))
       entry.types.push_back(type.is_string() ? type.get<std::string>() : "");
     return readDims(json) && readParams(json) && readShapes(json) && readWheres(json) &&
            readVariants(json);
@@ -117,11 +90,11 @@ private:
   }
 
   bool readDims(const Json &json) {
-    for (const Json &dim : listOf(json, "dims")) {
+    for (const Json &dim : listField(json, "dims")) {
       if (dim.is_string())
         entry_->dims.push_back({dim.get<std::string>(), false});
-      else if (dim.is_object() && !textOf(dim, "name").empty())
-        entry_->dims.push_back({textOf(dim, "name"), flagOf(dim, "static")});
+      else if (dim.is_object() && !textField(dim, "name").empty())
+        entry_->dims.push_back({textField(dim, "name"), truthField(dim, "static")});
       else
         return fail("a dimension has no name");
     }
@@ -130,10 +103,10 @@ private:
 
   bool readParam(const Json &json, bool output) {
     Param param;
-    if (!json.is_object() || textOf(json, "name").empty())
+    if (!json.is_object() || textField(json, "name").empty())
       return fail("a parameter has no name");
-    param.name = textOf(json, "name");
-    param.elemName = textOf(json, "elem");
+    param.name = textField(json, "name");
+    param.elemName = textField(json, "elem");
     param.elem = elemFromName(param.elemName);
     auto type = std::find(entry_->types.begin(), entry_->types.end(), param.elemName);
     if (!param.elem && type == entry_->types.end())
@@ -146,7 +119,7 @@ private:
       param.kind = PTL_PARAM_OUTPUT;
     else if (!json.contains("shape"))
       param.kind = PTL_PARAM_SCALAR;
-    else if (flagOf(json, "inout"))
+    else if (truthField(json, "inout"))
       param.kind = PTL_PARAM_INOUT;
     if (output && !json.contains("shape"))
       return fail("the output `" + param.name + "` has no shape");
@@ -176,13 +149,13 @@ private:
   }
 
   bool readParams(const Json &json) {
-    for (const Json &param : listOf(json, "params"))
+    for (const Json &param : listField(json, "params"))
       if (!readParam(param, false))
         return false;
-    for (const Json &output : listOf(json, "outputs"))
+    for (const Json &output : listField(json, "outputs"))
       if (!readParam(output, true))
         return false;
-    entry_->outputCount = static_cast<int>(listOf(json, "outputs").size());
+    entry_->outputCount = static_cast<int>(listField(json, "outputs").size());
     std::vector<const Param *> arrays = entry_->arrays(), scalars = entry_->scalars();
     names_.dim = [this](const std::string &name) { return indexOfName(entry_->dims, name); };
     names_.scalar = [scalars](const std::string &name) { return indexAmong(scalars, name); };
@@ -238,7 +211,7 @@ private:
   bool readShapes(const Json &json) {
     size_t index = 0;
     for (const char *key : {"params", "outputs"}) {
-      for (const Json &source : listOf(json, key)) {
+      for (const Json &source : listField(json, key)) {
         Param &param = entry_->params[index++];
         if (!param.isArray())
           continue;
@@ -254,12 +227,12 @@ private:
   }
 
   bool readWheres(const Json &json) {
-    for (const Json &source : listOf(json, "wheres")) {
+    for (const Json &source : listField(json, "wheres")) {
       if (!source.is_object() || !source.contains("expr"))
         return fail("a `where` has no expression");
       Where where;
-      where.text = textOf(source, "text");
-      where.line = static_cast<int>(numberOf(source, "line"));
+      where.text = textField(source, "text");
+      where.line = static_cast<int>(numberField(source, "line"));
       if (!readExpr(source["expr"], where.expr, "`where " + where.text + "`"))
         return false;
       entry_->wheres.push_back(std::move(where));
@@ -268,22 +241,22 @@ private:
   }
 
   bool readVariants(const Json &json) {
-    for (const Json &source : listOf(json, "variants")) {
+    for (const Json &source : listField(json, "variants")) {
       Variant variant;
-      variant.symbol = source.is_object() ? textOf(source, "symbol") : "";
+      variant.symbol = source.is_object() ? textField(source, "symbol") : "";
       if (variant.symbol.empty())
         return fail("a variant has no symbol");
       variant.statics.resize(entry_->dims.size());
       variant.elems.resize(entry_->types.size());
       if (source.contains("leading"))
-        variant.leading = numberOf(source, "leading");
-      for (auto &[name, value] : objectOf(source, "static").items()) {
+        variant.leading = numberField(source, "leading");
+      for (auto &[name, value] : objectField(source, "static").items()) {
         int dim = indexOfName(entry_->dims, name);
         if (dim < 0 || !value.is_number_integer())
           return fail("a variant fixes `" + name + "`, which is no dimension");
         variant.statics[dim] = value.get<int64_t>();
       }
-      for (auto &[name, value] : objectOf(source, "elems").items()) {
+      for (auto &[name, value] : objectField(source, "elems").items()) {
         auto type = std::find(entry_->types.begin(), entry_->types.end(), name);
         auto elem = value.is_string() ? elemFromName(value.get<std::string>()) : std::nullopt;
         if (type == entry_->types.end() || !elem)
@@ -344,14 +317,14 @@ std::optional<Manifest> parseManifest(std::string_view text, std::string &proble
     problem = "it is not a JSON object";
     return std::nullopt;
   }
-  if (numberOf(json, "ptl_abi") != PTL_ABI_VERSION) {
-    problem = "it was compiled for ABI " + std::to_string(numberOf(json, "ptl_abi")) +
+  if (numberField(json, "ptl_abi") != PTL_ABI_VERSION) {
+    problem = "it was compiled for ABI " + std::to_string(numberField(json, "ptl_abi")) +
               ", this runtime has ABI " + std::to_string(PTL_ABI_VERSION);
     return std::nullopt;
   }
   Manifest manifest;
-  manifest.source = textOf(json, "source");
-  for (const Json &entry : listOf(json, "entries"))
+  manifest.source = textField(json, "source");
+  for (const Json &entry : listField(json, "entries"))
     if (!EntryReader(problem).read(entry, manifest.entries.emplace_back()))
       return std::nullopt;
   return manifest;

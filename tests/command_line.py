@@ -497,6 +497,71 @@ def linker(tools: Tools, folder: pathlib.Path) -> None:
     expect(made.code == 0 and not made.stderr and (folder / "made.so").exists(), made)
 
 
+NUMBERS = """const HEADS = 4
+
+kernel doubled[N, T: float](x: T[N], n: int) -> (y: T[N])
+tune B = 64
+{
+    parallel r in tiles(N, B) { y[r] = x[r] * T(n) * T(HEADS) }
+}
+
+test "doubled" { expect(true) }
+"""
+
+
+def numbers(tools: Tools, folder: pathlib.Path) -> None:
+    """Half of a number is never taken for it: the text that is wrong is named, whichever option it stands in."""
+    (folder / "n.ptl").write_text(NUMBERS)
+    run = ["run", "n.ptl", "--entry", "doubled"]
+    lone = "9223372036854775808"
+    wrong = {
+        # what `-D` gives, with and without an entry, to a constant, a dimension, a tunable and an element type
+        "12x": [["check", "--cost", "n.ptl", "--target", "a3", "-D", "N=12x"], ["check", "n.ptl", "-D", "HEADS=12x"],
+                [*run, "x=ones", "N=4", "n=1", "-D", "B=12x"], ["sim", "n.ptl", "--target", "a3", "-D", "N=12x"],
+                ["build", "n.ptl", "--emit=tile", "-o", "-", "-D", "doubled.T=12x"], ["tune", "n.ptl", "--target", "a3", "-D", "N=64,12x"],
+                # arguments
+                [*run, "x=ones", "N=12x", "n=1"], [*run, "x=ones", "N=4", "n=12x"], [*run, "x=random(seed: 12x)", "N=4", "n=1"],
+                # options
+                *([*run, option, "12x", "x=ones", "N=4", "n=1"] for option in ("--seed", "-j", "--threads", "--patience", "--shape", "--error-limit")),
+                ["run", "n.ptl", "-O12x"], ["test", "n.ptl", "--samples", "12x"], ["debug", "n.ptl", "--seed=12x"],
+                ["tune", "n.ptl", "--budget", "12x"], ["check", "n.ptl", "--cost", "--budget=12x"], ["check", "n.ptl", "--rounds=12x"],
+                ["sim", "n.ptl", "--found-pages", "12x"], ["mcp", "--port", "12x"], ["sim", "n.ptl", "--target", "cloudmatrix384", "--entry", "doubled", "--shape", "chip=12x"]],
+        lone: [["check", "n.ptl", "-D", f"HEADS={lone}"], [*run, "--seed", lone, "x=ones", "N=4", "n=1"], [*run, "x=ones", f"N={lone}", "n=1"]],
+        "-1": [["test", "n.ptl", "--samples", "-1"], [*run, "--patience=-1", "x=ones", "N=4", "n=1"]],
+        "65536": [["mcp", "--port", "65536"]],
+        "4294967297": [["test", "n.ptl", "--samples", "4294967297"]],
+        "": [["check", "n.ptl", "-D", "HEADS="], ["test", "n.ptl", "--samples="]],
+        "f32": [["check", "n.ptl", "-D", "N=f32"], ["check", "n.ptl", "-D", "HEADS=f32"]],
+        "8": [["check", "n.ptl", "-D", "T=8"]],
+    }  # fmt: skip
+    for text, calls in wrong.items():
+        for call in calls:
+            outcome = tools.run(*call, cwd=folder)
+            expect(outcome.code in (1, 2) and text in outcome.stderr and not outcome.stdout, call, outcome)
+    right = [["check", "n.ptl", "-D", "HEADS=8", "-D", "N=4", "-D", "T=f32", "-D", "doubled.B=32"],
+             ["check", "n.ptl", "-D", "HEADS"], [*run, "x=ones", "N=4", "n=-3", "--seed", "0", "-j", "0"]]  # fmt: skip
+    for call in right:
+        outcome = tools.run(*call, cwd=folder)
+        expect(outcome.code == 0 and not outcome.stderr, call, outcome)
+    # A module of the block level names its arguments itself.
+    blocks = tools.run("build", "n.ptl", "--target", "a3", "--emit=block", "-o", "-", "-D", "doubled.T=f32", cwd=folder)
+    (folder / "n.pto").write_text(blocks.stdout)
+    outcome = tools.run("sim", "n.pto", "--target", "a3", "N=12x", cwd=folder)
+    expect(outcome.code != 0 and "`N=12x` is not NAME=NUMBER" in outcome.stderr, outcome)
+    # The environment is asked last, and work goes on without what it says.
+    for name in ("PTL_NUM_THREADS", "PTL_STREAM_BYTES"):
+        outcome = tools.run(*run, "x=ones", "N=4", "n=1", cwd=folder, env={name: "12x"})
+        expect(outcome.code == 0 and f"{name}=12x is ignored" in outcome.stderr, name, outcome)
+    outcome = tools.run("cache", cwd=folder, env={"PTL_CACHE": str(folder / "kept"), "PTL_CACHE_LIMIT": "12x"})
+    expect("PTL_CACHE_LIMIT=12x is ignored" in outcome.stderr, outcome)
+    outcome = tools.run(*run, "--shape", "chip=2", "x=ones", cwd=folder, env={"OMPI_COMM_WORLD_SIZE": "2x"})
+    expect(outcome.code != 0 and ("2x" in outcome.stderr or "libptl-mpi" in outcome.stderr), outcome)
+    outcome = tools.run("--port", "12x", binary="ptl-lsp")
+    expect(outcome.code == 2 and "`--port 12x`" in outcome.stderr, outcome)
+    outcome = tools.run("debug", "n.ptl", cwd=folder, stdin="break 12x\nquit\n")
+    expect("`12x` is no number of a line" in outcome.stdout, outcome)
+
+
 def fast_start(tools: Tools, folder: pathlib.Path) -> None:
     times = []
     for _ in range(20):
@@ -510,7 +575,7 @@ def fast_start(tools: Tools, folder: pathlib.Path) -> None:
 TESTS = [
     version, exit_codes, element_types, standard_input, response_files, documents, colours, dependencies, error_limit, warnings,
     formatting, stopped_programs, values_of_conditions, benches, starter_project, completion,
-    machines, robust, linker, fast_start,
+    machines, robust, linker, numbers, fast_start,
 ]  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 #include "agent/server/listing.h"
 
 #include "agent/server/library.h"
-#include "frontend/base/read_number.h"
+#include "common/read_number.h"
 
 namespace ptl::agent {
 

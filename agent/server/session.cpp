@@ -9,12 +9,6 @@
 
 namespace ptl::agent {
 
-Json errorMessage(const Json &id, RpcError code, const std::string &text) {
-  return {{"jsonrpc", "2.0"},
-          {"id", id},
-          {"error", {{"code", static_cast<int>(code)}, {"message", text}}}};
-}
-
 static Json resultMessage(const Json &id, Json result) {
   return {{"jsonrpc", "2.0"}, {"id", id}, {"result", std::move(result)}};
 }
@@ -77,11 +71,6 @@ void Session::notify(const std::string &method, const Json &params) {
     cancel(params["requestId"]);
 }
 
-static std::string textOf(const Json &params, const char *name) {
-  auto found = params.find(name);
-  return found != params.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 bool Session::request(const std::string &method, const Json &params, const Json &id,
                       const Send &send) {
   auto answer = [&](Json result) {
@@ -101,7 +90,7 @@ bool Session::request(const std::string &method, const Json &params, const Json 
                           : answer(initialize(params));
   if (!isInitialized_)
     return refuse(RpcError::Invalid, "the first request is `initialize`");
-  std::string cursor = textOf(params, "cursor");
+  std::string cursor = textField(params, "cursor");
   bool isPaged =
       method == "tools/list" || method == "prompts/list" || method == "resources/templates/list";
   if (isPaged && !cursor.empty())
@@ -122,7 +111,7 @@ bool Session::request(const std::string &method, const Json &params, const Json 
                   : refuse(RpcError::Params, "there is no page at this cursor");
   }
   if (method == "resources/read") {
-    std::string uri = textOf(params, "uri");
+    std::string uri = textField(params, "uri");
     result = readResource(uri, store_);
     return result
                ? answer(std::move(*result))
@@ -130,8 +119,8 @@ bool Session::request(const std::string &method, const Json &params, const Json 
   }
   if (method == "prompts/get") {
     Json arguments = params.value("arguments", Json::object());
-    result = promptText(textOf(params, "name"), arguments.is_object() ? arguments : Json::object(),
-                        problem);
+    result = promptText(textField(params, "name"),
+                        arguments.is_object() ? arguments : Json::object(), problem);
     return result ? answer(std::move(*result)) : refuse(RpcError::Params, problem);
   }
   return refuse(RpcError::NoMethod, "there is no method `" + method.substr(0, 100) + "`");
@@ -139,7 +128,7 @@ bool Session::request(const std::string &method, const Json &params, const Json 
 
 Json Session::initialize(const Json &params) {
   isInitialized_ = true;
-  std::string version = textOf(params, "protocolVersion");
+  std::string version = textField(params, "protocolVersion");
   if (std::ranges::find(kProtocolVersions, version) == std::end(kProtocolVersions))
     version = kProtocolVersions[0];
   return {{"protocolVersion", version},
@@ -165,10 +154,10 @@ static Json callResult(Json answer, bool isError) {
 }
 
 bool Session::callTool(const Json &params, const Json &id, const Send &send) {
-  const ToolInfo *tool = findTool(textOf(params, "name"));
+  const ToolInfo *tool = findTool(textField(params, "name"));
   if (!tool) {
     send(errorMessage(id, RpcError::Params,
-                      "there is no tool `" + textOf(params, "name").substr(0, 60) +
+                      "there is no tool `" + textField(params, "name").substr(0, 60) +
                           "`; `tools/list` lists them"));
     return false;
   }

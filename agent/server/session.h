@@ -66,6 +66,8 @@ enum class RpcError : int {
   Internal = -32603,
   NoResource = -32002
 };
-Json errorMessage(const Json &id, RpcError code, const std::string &text);
+inline Json errorMessage(const Json &id, RpcError code, const std::string &text) {
+  return ptl::errorMessage(id, static_cast<int>(code), text);
+}
 
 } // namespace ptl::agent

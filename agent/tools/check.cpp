@@ -4,6 +4,7 @@
 #include "frontend/base/counted.h"
 #include "frontend/base/fixes.h"
 #include "frontend/base/render.h"
+#include "frontend/base/render_json.h"
 #include "frontend/format/format.h"
 #include "frontend/parse/parse.h"
 

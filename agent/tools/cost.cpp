@@ -1,10 +1,12 @@
 #include "compile/cost/cost.h"
+#include "compile/cost/cost_views.h"
 
 #include "agent/tools/handlers.h"
 #include "agent/tools/source.h"
 #include "compile/chip/feasibility.h"
 #include "compile/tune/advice.h"
 #include "frontend/base/printed.h"
+#include "runtime/sim/time/hints.h"
 #include "runtime/sim/time/report.h"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 #include "compile/chip/feasibility.h"
 #include "compile/entry/choose_entry.h"
 #include "compile/entry/manifest.h"
+#include "frontend/base/given_value.h"
 #include "frontend/base/install.h"
-#include "frontend/base/read_number.h"
 #include "frontend/parse/parse.h"
 #include "frontend/sema/declarations/check_module.h"
 
@@ -95,7 +95,11 @@ std::unique_ptr<Source> checkSource(const Call &call, Answer &answer, bool refus
   if (!source)
     return nullptr;
   for (const auto &[name, value] : wantedOf(call)) {
-    std::optional<int64_t> number = integerIn(value);
+    if (std::string problem = givenProblem(value); !problem.empty()) {
+      answer.refuse("the value of `" + name + "`: " + problem);
+      return nullptr;
+    }
+    std::optional<int64_t> number = givenNumber(value);
     if (number && name.find('.') == name.npos)
       source->options.defines[name] = *number;
   }

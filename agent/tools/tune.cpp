@@ -2,6 +2,7 @@
 #include "agent/tools/source.h"
 #include "compile/chip/feasibility.h"
 #include "compile/tune/tune_report.h"
+#include "compile/tune/write_schedule.h"
 #include "frontend/base/fixes.h"
 #include "frontend/base/printed.h"
 

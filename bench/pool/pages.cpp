@@ -2,6 +2,7 @@
 // all (default 512), and prints the best rate of three rounds. Neither waits for the disk. What is read is compared with what was written.
 // `ptl_pool_bench --trace FILE BLOCKS ...` prints how many blocks of a trace of requests pools with room for so many find (`trace.py`). A request
 // is a line of JSON with `hash_ids`, as Mooncake publishes them.
+#include "common/tool_number.h"
 #include "runtime/pool/page_pool.h"
 
 #include <algorithm>
@@ -233,8 +234,7 @@ int traced(const std::string &path, const std::vector<std::string> &rooms) {
   }
   std::string why;
   for (const std::string &room : rooms) {
-    Found found = foundBy(requests, static_cast<uint32_t>(std::strtoul(room.c_str(), nullptr, 10)),
-                          folder + "/" + room);
+    Found found = foundBy(requests, ptl::toolNumber<uint32_t>("BLOCKS", room), folder + "/" + room);
     if (why = found.why; !why.empty())
       break;
     std::printf("%s %llu\n", room.c_str(), static_cast<unsigned long long>(found.blocks));
@@ -255,5 +255,5 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "ptl_pool_bench FOLDER [MIB] | --trace FILE BLOCKS ...\n");
     return 2;
   }
-  return besides(argv[1], (argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 512) << 20);
+  return besides(argv[1], (argc > 2 ? ptl::toolNumber<uint64_t>("MIB", argv[2]) : 512) << 20);
 }

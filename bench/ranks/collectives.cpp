@@ -3,6 +3,8 @@
 // microseconds, and their ratio; both take turns, and must give the same values. Arrays begin as large pages do, or have
 // small ones if SMALL_PAGES is in the environment. With `all` there is a row for each
 // algorithm, and not only for the one that ranks choose.
+#include "common/tool_number.h"
+#include "runtime/movement/predict.h"
 #include "runtime/movement/run_rank.h"
 #include "runtime/ranks/ranks.h"
 
@@ -255,7 +257,7 @@ int main(int argc, char **argv) {
         "mpirun -n 4 ptl_ranks_bench libptl-mpi.so [ROUNDS [all|chosen [MOVEMENT [SIDE]]]]\n");
     return 2;
   }
-  Bench bench(*ranks, argc > 2 ? std::atoi(argv[2]) : 21);
+  Bench bench(*ranks, argc > 2 ? ptl::toolNumber<int>("ROUNDS", argv[2]) : 21);
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   bench.settleDown();
   if (ranks->rank == 0)
@@ -266,7 +268,7 @@ int main(int argc, char **argv) {
   for (const Movement &movement : movementsOf(ranks->count))
     for (int64_t whole = 16; whole <= 4096; whole *= 2)
       if ((argc < 5 || argv[4] == std::string(movement.name)) &&
-          (argc < 6 || std::atoi(argv[5]) == whole))
+          (argc < 6 || ptl::toolNumber<int64_t>("SIDE", argv[5]) == whole))
         isSame &= bench.run(movement, whole, argc > 3 && std::string(argv[3]) == "all");
   ranks->finish(60);
   ranks->leave();

@@ -1,6 +1,7 @@
 #include "codegen/cpu/in_place.h"
 
 #include "codegen/cpu/lower_elementwise.h"
+#include "passes/analysis/op_kinds.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -55,19 +56,6 @@ bool staysInPlace(Operation *op, Value operand) {
 }
 
 // --- storage of rounds ---------------------------------------------------------------------------
-
-/// The only user of a value, apart from those that ask for its lengths; null if there are several.
-static Operation *onlyUser(Value value) {
-  Operation *only = nullptr;
-  for (Operation *user : value.getUsers()) {
-    if (isa<ir::DimOp>(user))
-      continue;
-    if (only)
-      return nullptr;
-    only = user;
-  }
-  return only;
-}
 
 // Whether it loads the whole storage in its own order.
 static bool isWhole(ir::LoadOp load) {
@@ -146,7 +134,7 @@ ir::AllocOp storageInPlace(BlockArgument carried, Value next) {
   auto type = arrayType(carried);
   Block *body = carried.getOwner();
   if (!alloc || !type || alloc->getBlock() != body || load->getBlock() != body || !isWhole(load) ||
-      onlyUser(next) != body->getTerminator() || (cast && onlyUser(loaded) != cast) ||
+      ir::onlyUser(next) != body->getTerminator() || (cast && ir::onlyUser(loaded) != cast) ||
       type.getElementType() != alloc.getResult().getType().getElementType() ||
       type.getExtents() != alloc.getResult().getType().getExtents())
     return {};
@@ -170,12 +158,12 @@ bool continuesCarried(scf::ForOp loop, unsigned number) {
   auto carried = dyn_cast<BlockArgument>(loop.getInitArgs()[number]);
   auto around = carried ? dyn_cast<scf::ForOp>(carried.getOwner()->getParentOp()) : scf::ForOp();
   if (!around || !arrayType(carried) || loop->getParentOp() != around ||
-      carried == around.getInductionVar() || onlyUser(carried) != loop)
+      carried == around.getInductionVar() || ir::onlyUser(carried) != loop)
     return false;
   Value result = loop.getResult(number);
   Operation *yield = around.getBody()->getTerminator();
   // The loop may take a value twice, and the loop around it may yield one twice.
-  return llvm::count(loop.getInitArgs(), carried) == 1 && onlyUser(result) == yield &&
+  return llvm::count(loop.getInitArgs(), carried) == 1 && ir::onlyUser(result) == yield &&
          llvm::count(yield->getOperands(), result) == 1 &&
          yield->getOperand(carried.getArgNumber() - around.getNumInductionVars()) == result;
 }

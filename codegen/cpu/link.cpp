@@ -1,7 +1,8 @@
 // Shared libraries from objects. The linker is called as it is, without a compiler driver: what is
 // made needs no start-up code, and of the system only what is loaded here anyway, so that no
 // development files have to be installed.
-#include "codegen/cpu/native.h"
+
+#include "codegen/cpu/link.h"
 
 #include "llvm/Support/Program.h"
 

@@ -1,4 +1,5 @@
 #include "codegen/cpu/lower.h"
+#include "codegen/cpu/lower_module.h"
 
 #include "codegen/cpu/to_llvm.h"
 

@@ -11,13 +11,6 @@
 
 namespace ptl::cpu {
 
-/// Lowers every function of a tile-level `ptl` module to func, cf, arith, math, vector and llvm. A
-/// function `f` becomes an entry of the runtime (`PtlEntryFn` of runtime/abi/kernel_abi.h) of the
-/// same name. Null after reporting to MLIR's diagnostic handler. If `deferred` is given, functions
-/// of products are only declared, and listed in it.
-mlir::OwningOpRef<mlir::ModuleOp> lowerToBlocks(mlir::ModuleOp source, const Processor &processor,
-                                                DeferredFunctions *deferred = nullptr);
-
 /// An LLVM module together with the context that owns it.
 struct LlvmModule {
   std::unique_ptr<llvm::LLVMContext> context;
@@ -34,7 +27,7 @@ llvm::Expected<LlvmModule> compileToLlvm(mlir::ModuleOp source, const Processor 
                                          int optimisation = 2);
 
 /// Compiles a tile-level module to native code in this process. Calls of the runtime resolve to
-/// `runtime` (see `runtimeSymbols`), other calls to symbols of the process.
+/// `runtime` (see `rt::calledSymbols`), other calls to symbols of the process.
 llvm::Expected<JitCode> compileInProcess(mlir::ModuleOp source, const Processor &processor,
                                          const JitCode::Symbols &runtime, int optimisation = 2);
 

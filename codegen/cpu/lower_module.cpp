@@ -1,5 +1,6 @@
 // Functions: the entry's interface, its arguments, and the public way in.
-#include "codegen/cpu/lower.h"
+#include "codegen/cpu/lower_module.h"
+
 #include "codegen/cpu/lower_control.h"
 #include "codegen/cpu/lower_program.h"
 #include "codegen/cpu/program_storage.h"

@@ -49,6 +49,7 @@ static bool emitWritten(Lowering &l, const MatrixView &a, const MatrixView &b, c
   auto rowOf = [&](const MatrixView &x, int64_t row) {
     return elementPointer(e, x.data, type, e.mul(e.index(row), x.rowStride));
   };
+  // Each row of B serves all rows of A, so it is loaded once, in front of them; the bound on multiplications keeps them few.
   Values ofB;
   for (int64_t i = 0; i < *k; ++i)
     ofB.push_back(loadRaw(e, rowOf(b, i), type, lanes, mask));

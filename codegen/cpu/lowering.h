@@ -54,9 +54,7 @@ using Coords = llvm::SmallVector<Coord, 4>;
 /// The integer if `value` is a constant.
 std::optional<int64_t> constantOf(mlir::Value value);
 /// Whether a value of the source is a scalar; all others are arrays or storage of arrays.
-inline bool isScalar(mlir::Value value) {
-  return !mlir::isa<ir::ArrayType, ir::RefType>(value.getType());
-}
+inline bool isScalar(mlir::Value value) { return !ir::isArrayLike(value.getType()); }
 /// The array type of a value, null if it has another one.
 inline ir::ArrayType arrayType(mlir::Value value) {
   return mlir::dyn_cast<ir::ArrayType>(value.getType());

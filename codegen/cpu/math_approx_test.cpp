@@ -1,6 +1,7 @@
 #include "codegen/cpu/math_approx.h"
 #include "codegen/cpu/math_inverse.h"
 #include "codegen/cpu/test_jit.h"
+#include "codegen/cpu/ulp_error_test_util.h"
 
 #include <bit>
 #include <cmath>
@@ -9,26 +10,9 @@ using namespace mlir;
 using namespace ptl::cpu;
 using ptl::cpu::testing::MapKernel;
 using ptl::cpu::testing::testContext;
+using ptl::cpu::testing::ulpError;
 
 namespace math_approx_test {
-
-// Distance in units of the last place of the float nearest to `expected`.
-double ulpError(float got, double expected) {
-  float nearest = static_cast<float>(expected);
-  if (std::isnan(nearest) || std::isnan(got))
-    return std::isnan(nearest) == std::isnan(got) ? 0 : 1e9;
-  if (std::isinf(nearest) || std::isinf(got)) {
-    if (got == nearest)
-      return 0;
-    float limit = std::isinf(nearest) ? std::copysign(0x1.fffffep127f, nearest) : nearest;
-    bool close = std::isinf(nearest) ? got == limit : std::abs(nearest) >= 0x1.fffffcp127f;
-    return close ? 1 : 1e9;
-  }
-  if (expected == 0 && got == 0)
-    return std::signbit(expected) == std::signbit(got) ? 0 : 1e9;
-  int exponent = std::max(std::ilogb(nearest == 0 ? 0x1p-149 : nearest), -126);
-  return std::abs(got - expected) / std::ldexp(1.0, exponent - 23);
-}
 
 std::vector<float> sampledFloats(uint32_t stride) {
   std::vector<float> values;

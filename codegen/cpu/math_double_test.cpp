@@ -2,6 +2,7 @@
 #include "codegen/cpu/math_double.h"
 #include "codegen/cpu/math_inverse.h"
 #include "codegen/cpu/test_jit.h"
+#include "codegen/cpu/ulp_error_test_util.h"
 
 #include <bit>
 #include <cmath>
@@ -10,27 +11,9 @@ using namespace mlir;
 using namespace ptl::cpu;
 using ptl::cpu::testing::MapKernel;
 using ptl::cpu::testing::testContext;
+using ptl::cpu::testing::ulpError;
 
 namespace math_double_test {
-
-// Distance in units of the last place of `f64`. The reference has 11 bits more where `long double` has; elsewhere it rounds, too.
-double ulpError(double got, long double expected) {
-  auto nearest = static_cast<double>(expected);
-  if (std::isnan(nearest) || std::isnan(got))
-    return std::isnan(nearest) == std::isnan(got) ? 0 : 1e9;
-  if (std::isinf(nearest) || std::isinf(got)) {
-    if (got == nearest)
-      return 0;
-    double most = std::numeric_limits<double>::max();
-    bool close =
-        std::isinf(nearest) ? std::abs(got) == most : std::abs(nearest) >= most * (1 - 0x1p-52);
-    return close && std::signbit(got) == std::signbit(nearest) ? 1 : 1e9;
-  }
-  if (expected == 0 && got == 0)
-    return std::signbit(nearest) == std::signbit(got) ? 0 : 1e9;
-  int exponent = std::max(std::ilogb(nearest == 0 ? 0x1p-1074 : nearest), -1022);
-  return static_cast<double>(std::abs(got - expected) * std::ldexp(1.0L, 52 - exponent));
-}
 
 // Numbers of all magnitudes, many between 2^-30 and 2^12, and those around which formulas change.
 std::vector<double> sampledDoubles() {

@@ -1,7 +1,9 @@
 // Products by blocks: what is packed and multiplied at a time, and which way a product takes.
 #include "codegen/cpu/microkernel.h"
+#include "codegen/cpu/product_direct.h"
 #include "codegen/cpu/product_functions.h"
 #include "codegen/cpu/product_pieces.h"
+#include "codegen/cpu/product_vector.h"
 
 using namespace mlir;
 using arith::CmpIPredicate;

@@ -68,11 +68,6 @@ enum class OutputKind : uint8_t { LlvmText, Assembly, Object };
 llvm::Expected<std::string> emitOutput(llvm::Module &module, llvm::TargetMachine &machine,
                                        OutputKind kind);
 
-/// Links object files on disk to a shared library at `output`; `arguments` are passed to the
-/// linker.
-llvm::Error linkSharedLibrary(const std::vector<std::string> &objects,
-                              const std::vector<std::string> &arguments, const std::string &output);
-
 class LazyCalls;
 
 /// Native code that lives in this process.

@@ -1,6 +1,6 @@
 // Products that read A, and often B, where they lie: packing a number takes as long as many multiply-adds, and in a narrow or small
 // product each number has few.
-#include "codegen/cpu/product_pieces.h"
+#include "codegen/cpu/product_direct.h"
 
 using namespace mlir;
 using arith::CmpIPredicate;

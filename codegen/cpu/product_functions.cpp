@@ -84,6 +84,9 @@ OwningOpRef<ModuleOp> deferredFunction(MLIRContext &context, StringRef recipe,
       rootOf(context, ArrayRef<StringRef>(lines).take_front(kLinesOfRoot));
   if (!root)
     return {};
+  // A recipe is the product that the program calls, and the names of the functions on the way from it to the one that is wanted. Only
+  // these are made, and the ones that only lead to the last are erased at the end; whatever else they call stays a declaration with a
+  // recipe of its own.
   std::vector<std::string> way;
   for (StringRef name : ArrayRef<StringRef>(lines).drop_front(kLinesOfRoot))
     way.push_back(name.str());
@@ -95,6 +98,7 @@ OwningOpRef<ModuleOp> deferredFunction(MLIRContext &context, StringRef recipe,
   e.bodies = &bodies;
   rootFunction(e, *root);
   called = bodies.finish(*module);
+  // A recipe that another version of the compiler has written may name a function that this one does not make.
   auto function = module->lookupSymbol<func::FuncOp>(way.back());
   if (!function || function.isExternal())
     return {};

@@ -1,5 +1,6 @@
 // Copies parts of the operands into the order in which register blocks read them.
-#include "codegen/cpu/product_pieces.h"
+#include "codegen/cpu/product_pack.h"
+
 #include "codegen/cpu/transpose.h"
 
 using namespace mlir;

@@ -51,10 +51,6 @@ void forRuns(const Emit &e, const ProductPlan &p, const Pieces &pieces,
 /// along the contracted axis.
 void packRun(const Emit &e, const ProductPlan &p, const Pieces &pieces, const PieceRun &run,
              mlir::Value packedB, mlir::Value column, mlir::Value width);
-/// The function (dst, src, rowStride, columnStride, inner, outer, first, rows, columns): like
-/// `packPanelsFunction`, from column `first` on, for columns whose layout is that of a
-/// `ProductRound`.
-mlir::func::FuncOp packApartFunction(const Emit &e, const ProductPlan &p);
 
 /// A sum whose operand A is read in place, while B is packed.
 struct DirectSum {
@@ -66,10 +62,5 @@ struct DirectSum {
   mlir::Value isNarrow(const Emit &e) const;
   void emit(const Emit &e) const;
 };
-
-/// Whether an allocation has succeeded, that is, the pointer is not null.
-mlir::Value isThere(const Emit &e, mlir::Value pointer);
-/// Whether a product reads both operands in place, without packing.
-mlir::Value readsBothInPlace(const Emit &e, const ProductPlan &p, const Operands &o);
 
 } // namespace ptl::cpu

@@ -97,15 +97,6 @@ mlir::func::FuncOp cornerFunction(const Emit &e, const ProductPlan &p);
 /// block's vectors: packed A (rows `pitch` apart) times a packed panel of B. Nothing beyond `rows` and `columns` is written.
 mlir::func::FuncOp blockFunction(const Emit &e, const ProductPlan &p, RegisterBlock block);
 
-/// (c, cStep, m, rowStride, x, count, depth, fresh): c[i * cStep] = or += sum over k of m[i * rowStride + k] * x[k], for i below
-/// `count`: rows times a vector, all read once. `matrix` and `vector` are logical element types.
-mlir::func::FuncOp dotsFunction(const Emit &e, const ProductPlan &p, mlir::Type matrix,
-                                mlir::Type vector);
-/// (c, m, rowStride, x, xStep, count, depth, fresh): c[j] = or += sum over k of x[k * xStep] * m[k * rowStride + j], for j below
-/// `count`: a vector times rows.
-mlir::func::FuncOp combinationFunction(const Emit &e, const ProductPlan &p, mlir::Type matrix,
-                                       mlir::Type vector);
-
 /// The packed form of four zeros of A where the plan applies the offset of 128 (`movesA`).
 inline constexpr int64_t kMovedBytes = 0x80808080;
 /// (b, steps, width): stores the initial sums behind the rows of packed panels of B, where the plan

@@ -2,7 +2,9 @@
 // time as panels have room for.
 #include "codegen/cpu/product_rounds.h"
 
+#include "codegen/cpu/product_direct.h"
 #include "codegen/cpu/product_functions.h"
+#include "codegen/cpu/product_pack.h"
 #include "codegen/cpu/product_pieces.h"
 
 using namespace mlir;

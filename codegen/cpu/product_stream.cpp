@@ -1,5 +1,6 @@
 // A few rows times a matrix: B is read once, row after row where it lies, and every number of it meets all rows of A at that time.
 // Packing B would take as long as many of its multiply-adds, and packed or not, it has to come from memory once.
+#include "codegen/cpu/product_direct.h"
 #include "codegen/cpu/product_pieces.h"
 
 using namespace mlir;

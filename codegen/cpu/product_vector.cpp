@@ -1,7 +1,8 @@
 // Products of a matrix and a vector: every number of the matrix is used once, so nothing is packed and the speed is that of
 // reading it.
+#include "codegen/cpu/product_vector.h"
+
 #include "codegen/cpu/combiner.h"
-#include "codegen/cpu/product_plan.h"
 
 using namespace mlir;
 

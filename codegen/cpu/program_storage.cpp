@@ -25,7 +25,7 @@ void recordBytes(Value address, Type array) {
   Operation *call = address.getDefiningOp();
   // Only memory of a program counts, and its size is recorded once.
   if (!call || !calls(*call, "ptl_rt_alloc") || attrs::storage.isOn(call) ||
-      !isa<ir::ArrayType, ir::RefType>(array))
+      !ir::isArrayLike(array))
     return;
   OpBuilder b(array.getContext());
   ir::ArrayBytes bytes = ir::bytesOf(array);

@@ -3,12 +3,14 @@
 #pragma once
 
 #include "codegen/cpu/lower.h"
+#include "codegen/cpu/lower_module.h"
 #include "codegen/cpu/test_jit.h"
 
 #include "ir/dialect/ptl_dialect.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "runtime/abi/kernel_abi.h"
+#include "runtime/called_symbols.h"
 #include "runtime/context.h"
 #include "runtime/schedule/pool.h"
 
@@ -50,17 +52,6 @@ private:
   size_t size_;
   char *base_;
 };
-
-inline JitCode::Symbols runtimeSymbols() {
-#define SYMBOL(NAME) {#NAME, reinterpret_cast<void *>(&NAME)}
-  return {SYMBOL(ptl_rt_parallel_for),    SYMBOL(ptl_rt_scratch),      SYMBOL(ptl_rt_scratch_mark),
-          SYMBOL(ptl_rt_scratch_release), SYMBOL(ptl_rt_alloc),        SYMBOL(ptl_rt_fail),
-          SYMBOL(ptl_rt_print),           SYMBOL(ptl_rt_program),      SYMBOL(ptl_rt_submit),
-          SYMBOL(ptl_rt_await),           SYMBOL(ptl_rt_release),      SYMBOL(ptl_rt_grid),
-          SYMBOL(ptl_rt_order),           SYMBOL(ptl_rt_product_tile), SYMBOL(ptl_rt_thread_count),
-          SYMBOL(ptl_rt_matrix_registers)};
-#undef SYMBOL
-}
 
 /// The processor of this machine, or the one that PTL_TEST_CPU names.
 inline Processor testProcessor() {
@@ -115,7 +106,7 @@ public:
     if (std::getenv("PTL_TEST_DUMP"))
       if (auto blocks = lowerToBlocks(*module, testProcessor()))
         blocks->dump();
-    auto code = compileInProcess(*module, testProcessor(), runtimeSymbols(), optimisation);
+    auto code = compileInProcess(*module, testProcessor(), rt::calledSymbols(), optimisation);
     if (!code) {
       ADD_FAILURE() << llvm::toString(code.takeError());
       return;

@@ -1,4 +1,5 @@
 #include "codegen/parts/grid.h"
+#include "runtime/movement/predict.h"
 
 #include <algorithm>
 

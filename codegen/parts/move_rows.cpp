@@ -1,4 +1,5 @@
 #include "codegen/parts/move_rows.h"
+#include "runtime/movement/predict.h"
 
 #include "codegen/parts/elements.h"
 #include "codegen/parts/row_routes.h"

@@ -1,4 +1,5 @@
 #include "codegen/parts/move_steps.h"
+#include "runtime/movement/predict.h"
 
 #include "codegen/parts/move_rows.h"
 #include "codegen/parts/settle.h"

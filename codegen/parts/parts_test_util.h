@@ -3,6 +3,7 @@
 
 #include "codegen/parts/run_parts.h"
 #include "frontend/sema/check.h"
+#include "frontend/sema/placement/place_program.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 // Programs with pools on parts: they compute what they would without, and compute only what no pool has.
 #include "codegen/parts/pools_test_util.h"
+#include "frontend/sema/placement/place_program.h"
 
 namespace ptl::parts {
 namespace {

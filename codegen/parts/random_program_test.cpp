@@ -31,7 +31,7 @@ std::string RandomProgram::drawnAxis(const std::vector<std::string> &shape) {
 }
 
 std::string RandomProgram::drawnPlace(const std::vector<std::string> &shape) {
-  std::string type = shape.empty() ? "f32" : "f32[" + joined(shape) + "]";
+  std::string type = shape.empty() ? "f32" : "f32[" + joined(shape, ", ") + "]";
   if (shape.empty())
     return type;
   switch (random_() % 9) {
@@ -49,7 +49,7 @@ std::string RandomProgram::drawnPlace(const std::vector<std::string> &shape) {
            (other == "chip" ? "host" : "chip");
   }
   default:
-    return placedOver(joined(shape), chance(2) ? drawnAxis(shape) : "",
+    return placedOver(joined(shape, ", "), chance(2) ? drawnAxis(shape) : "",
                       chance(2) ? drawnAxis(shape) : "");
   }
 }
@@ -79,7 +79,7 @@ std::string RandomProgram::program(const std::string &place, const std::string &
 std::string RandomProgram::typeText(const RandomValue &value, bool isPlaced) const {
   std::string text(elemName(value.elem));
   if (!value.shape.empty())
-    text += "[" + joined(value.shape) + "]";
+    text += "[" + joined(value.shape, ", ") + "]";
   if (!isPlaced)
     return text;
   PlacedProgram one;
@@ -211,8 +211,8 @@ RandomProgram::Drawn RandomProgram::pages(const RandomValue &a, const RandomValu
                                           "1KiB, over: " + level()};
   const std::string &room = pick(rooms);
   drawn.before = "    let " + rows + " = " + whole + "\n    let " + pool + " = pool(f32[" +
-                 joined(page) + "], memory: " + room + ")\n    var " + all + " = " +
-                 (isPage ? b.name : "zeros(f32[" + joined(page) + "])") +
+                 joined(page, ", ") + "], memory: " + room + ")\n    var " + all + " = " +
+                 (isPage ? b.name : "zeros(f32[" + joined(page, ", ") + "])") +
                  "\n    for _r in 0..2 {\n        for p in 0..(" + a.shape[0] + ") {\n" +
                  "            let page = if p < find(" + pool + ", " + rows + ") { " + pool +
                  "[p] } else { keep(" + pool + ", " + made + ") }\n            " + all +

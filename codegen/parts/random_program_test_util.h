@@ -111,13 +111,6 @@ inline double positionsOf(const std::string &extent) {
                                                 std::ranges::count(extent, '+'));
 }
 
-inline std::string joined(const std::vector<std::string> &parts) {
-  std::string text;
-  for (const std::string &part : parts)
-    text += (text.empty() ? "" : ", ") + part;
-  return text;
-}
-
 /// The same program, with the two levels as axes of a mesh of chips.
 std::string asMesh(std::string text, uint32_t columns);
 

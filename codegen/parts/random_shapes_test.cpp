@@ -19,12 +19,12 @@ RandomProgram::Drawn RandomProgram::shaped(const RandomValue &a) {
     size_t at = random_() % (shape.size() - 1);
     merged[at] = "(" + merged[at] + ") * (" + merged[at + 1] + ")";
     merged.erase(merged.begin() + static_cast<ptrdiff_t>(at) + 1);
-    return of("reshape(" + a.name + ", [" + joined(merged) + "])");
+    return of("reshape(" + a.name + ", [" + joined(merged, ", ") + "])");
   }
   case 2: {
     std::vector<std::string> turned = shape;
     std::ranges::shuffle(turned, random_);
-    return of("reshape(" + a.name + ", [" + joined(turned) + "])");
+    return of("reshape(" + a.name + ", [" + joined(turned, ", ") + "])");
   }
   case 3:
     return shape.size() == 3
@@ -34,7 +34,7 @@ RandomProgram::Drawn RandomProgram::shaped(const RandomValue &a) {
   case 4:
     return std::ranges::find(shape, "1") != shape.end()
                ? of(a.name + (shape[0] == "1" ? "[0]" : "[.., 0]"))
-               : of("broadcast(" + a.name + ", [K, " + joined(shape) + "])");
+               : of("broadcast(" + a.name + ", [K, " + joined(shape, ", ") + "])");
   case 5:
     return std::ranges::find(shape, "1") != shape.end()
                ? of("broadcast(" + a.name + ", [M" + (shape.size() > 1 ? ", N" : "") +
@@ -91,7 +91,7 @@ RandomProgram::Drawn RandomProgram::selected(const RandomValue &a) {
   case 4:
     return of("gather(" + a.name + ", argsort(" + a.name + along + along);
   case 5:
-    return of("scatter(" + (chance(2) ? a.name : "zeros(f32[" + joined(shape) + "])") +
+    return of("scatter(" + (chance(2) ? a.name : "zeros(f32[" + joined(shape, ", ") + "])") +
                   ", argsort(" + a.name + along + ", " + a.name + ", combine: ." +
                   pick(std::vector<std::string>{"set", "add", "max", "min"}) + along,
               2);

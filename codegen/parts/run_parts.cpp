@@ -125,6 +125,7 @@ Value PartsRun::onPart(const PlacedValue &value, uint32_t part, const std::vecto
                    boxAt(value, part));
   case PlacedKind::Page:
     return pools_.page(*placed_.pageAt(static_cast<ValueId>(&value - placed_.values.data())), part);
+  // These are not made by one part alone: all parts move together, and loops and choices hand on values that their bodies made.
   case PlacedKind::Move:
   case PlacedKind::Carried:
   case PlacedKind::Arm:
@@ -285,6 +286,8 @@ void PartsRun::route(ValueId id) {
   auto exchange = [&](const GroupMove &group, size_t size, const std::vector<Bytes> &sources) {
     std::string why;
     std::vector<Bytes> results;
+    // As a rank this process has the source of its own part, and the others send the rest; within one process all parts are here.
+    // Only the own result is filled in then, because no other is asked for.
     if (options_.own) {
       results.resize(group.parts.size());
       auto rank = std::ranges::find(group.parts, options_.own->part) - group.parts.begin();

@@ -157,6 +157,7 @@ bool PartsTimer::walk(ValueId begin, ValueId end, std::optional<ValueId> region)
       id = choice->end;
       continue;
     }
+    // A loop or a choice adds all that lies within it and is skipped here; what is left are the values of this region itself.
     if (!hasItsPart(id))
       return false;
     countBytes(id);
@@ -167,6 +168,8 @@ bool PartsTimer::walk(ValueId begin, ValueId end, std::optional<ValueId> region)
       readPage(id);
     ++id;
   }
+  // What a movement sends was computed with the movement (`ready`). The other stretches of the region are left, and nothing waits for
+  // them.
   for (size_t stretch = 0; stretch < stretches_.size(); ++stretch)
     if (stretches_[stretch].region == region)
       compute(stretch);

@@ -124,10 +124,6 @@ private:
     return llvm::any_of(functions_,
                         [](func::FuncOp function) { return hasWholeTileQueues(function); });
   }
-  static bool isCube(func::FuncOp function) {
-    auto kind = function->getAttrOfType<KernelKindAttr>("pto.kernel_kind");
-    return kind && kind.getValue() == KernelKind::cube;
-  }
   static const char *coreMacro(func::FuncOp function) {
     return isCube(function) ? "__DAV_CUBE__" : "__DAV_VEC__";
   }

@@ -1,5 +1,6 @@
 #include "codegen/pto/emit_cpp_buffers.h"
 
+#include "codegen/pto/buffer_address.h"
 #include "codegen/pto/cpp_expressions.h"
 #include "codegen/pto/windows.h"
 #include "ir/dialect/instruction_op.h"
@@ -94,21 +95,14 @@ void emitWindow(CppCode &code, SubsetOp op) {
 bool emitBuffer(CppCode &code, Operation *op) {
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case<AllocTileOp>([&](AllocTileOp made) {
-        // Emission goes on with address 0, so that all that is missing is told at once.
-        std::optional<int64_t> address = getConstantIntValue(made.getAddr());
-        if (!made.getAddr())
-          code.missing(op, "the buffer has no address yet");
-        CppExpression at = address || !made.getAddr() ? hex(address.value_or(0))
-                                                      : expression(code, made.getAddr());
+        std::optional<int64_t> address = addressOrMissing(code, op, made.getAddr());
+        CppExpression at = address ? hex(*address) : expression(code, made.getAddr());
         return emitTileAt(code, op, at, made.getType(), made.getValidRow(), made.getValidCol()),
                true;
       })
       .Case<AllocMultiTileOp>([&](AllocMultiTileOp made) {
-        std::optional<int64_t> address = getConstantIntValue(made.getAddr());
-        if (!address)
-          // The ring itself is no variable; only its slots are.
-          code.missing(op, "the buffer has no address yet");
-        code.setAddress(made, hex(address.value_or(0)));
+        // The ring itself is no variable; only its slots are.
+        code.setAddress(made, hex(constantAddress(code, op, made.getAddr())));
         return true;
       })
       .Case<MultiTileGetOp>([&](MultiTileGetOp made) {

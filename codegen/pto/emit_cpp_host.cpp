@@ -78,7 +78,7 @@ void nameArguments(Host &host) {
     if (auto name = attrs::firstOf(host.function, argument.getArgNumber(), attrs::name,
                                    attrs::output, attrs::dim))
       host.code.names().set(argument, host.code.names().fresh(name.getValue()));
-    if (!isa<ir::ArrayType, ir::RefType>(argument.getType()))
+    if (!ir::isArrayLike(argument.getType()))
       // Scalars are named alone; arrays also have extents, which views change.
       continue;
     Array &array = host.arrays[argument];

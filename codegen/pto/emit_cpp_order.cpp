@@ -28,9 +28,7 @@ bool emitOrder(CppCode &code, Operation *op) {
       })
       .Case<SyncSetOp, SyncWaitOp>([&](auto event) {
         code.useHelper("coreEvents");
-        auto kind = code.function()->getAttrOfType<KernelKindAttr>("pto.kernel_kind");
-        const char *other =
-            kind && kind.getValue() == KernelKind::cube ? "VectorCores" : "CubeCore";
+        const char *other = isCube(code.function()) ? "VectorCores" : "CubeCore";
         // Such a queue runs on one vector core only, so the other would wait for ever.
         if (code.machine().exchange.throughBuffer && hasWholeTileQueues(code.function()))
           code.missing(op,

@@ -3,7 +3,7 @@
 
 #include "codegen/pto/emit_pto_function.h"
 #include "codegen/pto/loops_as_blocks.h"
-#include "frontend/base/read_number.h"
+#include "common/read_number.h"
 #include "ir/dialect/attributes.h"
 
 #include "mlir/IR/IRMapping.h"

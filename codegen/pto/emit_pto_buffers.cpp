@@ -1,5 +1,6 @@
 #include "codegen/pto/emit_pto_buffers.h"
 
+#include "codegen/pto/buffer_address.h"
 #include "codegen/pto/pto_tiles.h"
 #include "codegen/pto/windows.h"
 
@@ -97,28 +98,23 @@ void emitAlias(PtoCode &code, Operation *op, Value source, Value rows, Value col
 bool emitBuffer(PtoCode &code, Operation *op) {
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case<AllocTileOp>([&](AllocTileOp made) {
-        std::optional<int64_t> address = getConstantIntValue(made.getAddr());
-        if (!address && !made.getAddr())
-          code.missing(op, "the buffer has no address yet");
+        std::optional<int64_t> address = addressOrMissing(code, op, made.getAddr());
         TileAddress at;
         if (address)
           at.constant = *address;
-        else if (made.getAddr())
+        else
           at.computed = code.name(made.getAddr());
         return emitTileAt(code, op, at, made.getType(), made.getValidRow(), made.getValidCol()),
                true;
       })
       .Case<AllocMultiTileOp>([&](AllocMultiTileOp made) {
-        std::optional<int64_t> address = getConstantIntValue(made.getAddr());
-        if (!address)
-          code.missing(op, "the buffer has no address yet");
+        int64_t address = constantAddress(code, op, made.getAddr());
         // Older versions have no such operation; then only the address is noted, and slots are
         // computed from it.
         if (code.has(PtoasChange::MultiTile))
           code.line(op, code.result(op) + "pto.alloc_multi_tile addr = " +
-                            code.longConstant(address.value_or(0)) + " : " +
-                            code.typeText(made.getType()));
-        code.setAddress(made, {"", address.value_or(0)});
+                            code.longConstant(address) + " : " + code.typeText(made.getType()));
+        code.setAddress(made, {"", address});
         return true;
       })
       .Case<MultiTileGetOp>([&](MultiTileGetOp made) {

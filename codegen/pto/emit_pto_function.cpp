@@ -35,9 +35,8 @@ std::string signature(PtoCode &code) {
   text += ") attributes {";
   if (code.function()->hasAttr("pto.entry"))
     text += "pto.entry, ";
-  if (auto kind = code.function()->getAttrOfType<KernelKindAttr>("pto.kernel_kind"))
-    text +=
-        "pto.kernel_kind = #pto.kernel_kind<" + stringifyKernelKind(kind.getValue()).str() + ">";
+  if (std::optional<KernelKind> kind = kernelKindOf(code.function()))
+    text += "pto.kernel_kind = #pto.kernel_kind<" + stringifyKernelKind(*kind).str() + ">";
   return text + "} {";
 }
 

@@ -63,8 +63,7 @@ void emitCrossing(PtoCode &code, Operation *op, PipeKind pipe, Value id) {
                  "an event between cores beside a queue of whole tiles, for which only the first "
                  "vector core of `" +
                      code.machine().name + "` runs");
-  auto kind = code.function()->getAttrOfType<KernelKindAttr>("pto.kernel_kind");
-  bool cube = kind && kind.getValue() == KernelKind::cube;
+  bool cube = isCube(code.function());
   // Vector cores signal for themselves, and PTOAS already signals both cores from FIX.
   if (!cube || (sets && pipe == PipeKind::PIPE_FIX))
     return;

@@ -1,3 +1,8 @@
+#include "codegen/reference/ops_elementwise.h"
+#include "codegen/reference/ops_order.h"
+#include "codegen/reference/ops_product.h"
+#include "codegen/reference/ops_reduce.h"
+#include "codegen/reference/ops_shape.h"
 #include "codegen/reference/test_values.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
 #include "codegen/reference/array_region.h"
 
 #include "codegen/reference/array_ops.h"
+#include "codegen/reference/ops_elementwise.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,6 +1,11 @@
 #include "codegen/reference/builtin.h"
 
 #include "codegen/reference/array_ops.h"
+#include "codegen/reference/ops_elementwise.h"
+#include "codegen/reference/ops_order.h"
+#include "codegen/reference/ops_product.h"
+#include "codegen/reference/ops_reduce.h"
+#include "codegen/reference/ops_shape.h"
 
 #include <numeric>
 

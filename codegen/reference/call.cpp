@@ -6,6 +6,7 @@
 #include "codegen/reference/eval.h"
 #include "codegen/reference/eval_index.h"
 #include "codegen/reference/exec.h"
+#include "codegen/reference/ops_shape.h"
 #include "codegen/reference/place.h"
 #include "codegen/reference/requirements.h"
 #include "codegen/reference/written.h"

@@ -8,6 +8,7 @@
 #include "codegen/reference/eval_op.h"
 #include "codegen/reference/eval_range.h"
 #include "codegen/reference/exec.h"
+#include "codegen/reference/ops_elementwise.h"
 #include "codegen/reference/written.h"
 #include "frontend/sema/block/checked_block.h"
 

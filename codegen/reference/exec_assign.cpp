@@ -5,6 +5,8 @@
 #include "codegen/reference/dim_values.h"
 #include "codegen/reference/eval.h"
 #include "codegen/reference/eval_index.h"
+#include "codegen/reference/ops_elementwise.h"
+#include "codegen/reference/ops_shape.h"
 #include "codegen/reference/place.h"
 
 #include <algorithm>

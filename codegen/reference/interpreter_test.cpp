@@ -1,3 +1,4 @@
+#include "codegen/reference/ops_elementwise.h"
 #include "codegen/reference/test_runner.h"
 #include "codegen/reference/test_values.h"
 #include "frontend/sema/check.h"

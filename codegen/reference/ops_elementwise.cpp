@@ -1,6 +1,8 @@
 // Elementwise records: broadcasting, with the dispatch outside of the loops where it counts.
-#include "codegen/reference/array_ops.h"
 
+#include "codegen/reference/ops_elementwise.h"
+
+#include "codegen/reference/scalar_float.h"
 #include "codegen/reference/scalar_internal.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Gathers, scatters and orderings.
-#include "codegen/reference/array_ops.h"
+
+#include "codegen/reference/ops_order.h"
 
 #include <algorithm>
 #include <numeric>

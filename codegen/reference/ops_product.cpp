@@ -1,5 +1,8 @@
 // Products: `f64` for floats, wrapping integers otherwise, rounded once to the accumulator type.
-#include "codegen/reference/array_ops.h"
+
+#include "codegen/reference/ops_product.h"
+
+#include "codegen/reference/ops_shape.h"
 
 #include <map>
 

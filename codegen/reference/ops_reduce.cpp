@@ -1,5 +1,6 @@
 // Reductions, scans and the predicates of data facts.
-#include "codegen/reference/array_ops.h"
+
+#include "codegen/reference/ops_reduce.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,14 +24,8 @@ ElemKind foldType(OpId op, ElemKind elem) {
   }
 }
 
-Scalar finished(Scalar value, ElemKind elem) {
-  if (isFloat(elem))
-    return Scalar::real(roundFloat(value.f, elem));
-  return Scalar::integer(wrapInteger(static_cast<uint64_t>(value.i), elem));
-}
-
 Scalar finishedBool(Scalar value, ElemKind elem) {
-  return elem == ElemKind::Bool ? value : finished(value, elem);
+  return elem == ElemKind::Bool ? value : roundScalar(value, elem);
 }
 
 /// An axis with what lies before and behind it: element `(o, k, i)` is at `(o * length + k) * inner
@@ -138,7 +133,7 @@ Value scanValue(OpId op, const Value &x, int64_t axis) {
       for (int64_t k = 0; k < lanes.length; ++k) {
         int64_t position = (o * lanes.length + k) * lanes.inner + i;
         total = foldStep(op, acc, total, view.at(position));
-        result.set(position, finished(total, view.elem));
+        result.set(position, roundScalar(total, view.elem));
       }
     }
   return Value::array(std::move(result));

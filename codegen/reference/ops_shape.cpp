@@ -1,5 +1,7 @@
 // Built-ins that move, repeat or drop elements.
-#include "codegen/reference/array_ops.h"
+#include "codegen/reference/ops_shape.h"
+
+#include "codegen/reference/ops_elementwise.h"
 
 #include <numeric>
 

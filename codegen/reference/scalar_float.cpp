@@ -1,4 +1,5 @@
-#include "codegen/reference/scalar_internal.h"
+
+#include "codegen/reference/scalar_float.h"
 
 #include <cmath>
 

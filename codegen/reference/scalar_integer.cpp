@@ -1,4 +1,4 @@
-#include "codegen/reference/scalar_internal.h"
+#include "codegen/reference/scalar_integer.h"
 
 namespace ptl::reference {
 namespace {

@@ -1,5 +1,7 @@
 #include "codegen/reference/scalar_ops.h"
 
+#include "codegen/reference/scalar_float.h"
+#include "codegen/reference/scalar_integer.h"
 #include "codegen/reference/scalar_internal.h"
 #include "ir/ops/op_lowering.h"
 

@@ -1,5 +1,8 @@
 #include "codegen/reference/value.h"
 
+#include "codegen/reference/array_ops.h"
+#include "common/array_text.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -173,37 +176,13 @@ std::string typeText(ElemKind elem, std::span<const int64_t> shape) {
   return shape.empty() ? text : text + shapeText(shape);
 }
 
-static void appendAxis(std::string &out, const RefArray &array, size_t axis, int64_t offset,
-                       bool shorten) {
-  constexpr int64_t shownAtEachEnd = 3;
-  if (axis == array.shape.size()) {
-    out += scalarText(array.elem, array.at(offset));
-    return;
-  }
-  int64_t stride = elementCount(std::span(array.shape).subspan(axis + 1));
-  int64_t extent = array.shape[axis];
-  bool inner = axis + 1 == array.shape.size();
-  out += '[';
-  for (int64_t i = 0; i < extent; ++i) {
-    if (i > 0)
-      out += inner ? ", " : ",\n" + std::string(axis + 1, ' ');
-    if (shorten && extent > 2 * shownAtEachEnd && i == shownAtEachEnd) {
-      out += "...";
-      i = extent - shownAtEachEnd - 1;
-      continue;
-    }
-    appendAxis(out, array, axis + 1, offset + i * stride, shorten);
-  }
-  out += ']';
-}
-
 static std::string arrayText(const RefArray &array) {
-  constexpr int64_t elementsShownInFull = 1000;
   if (array.count() == 0)
     return typeText(array.elem, array.shape);
-  std::string out;
-  appendAxis(out, array, 0, 0, array.count() > elementsShownInFull);
-  return out;
+  std::vector<int64_t> strides = denseStrides(array.shape);
+  return ArrayText(array.shape, strides,
+                   [&](int64_t at) { return scalarText(array.elem, array.at(at)); })
+      .text();
 }
 
 std::string valueText(const Value &value) {

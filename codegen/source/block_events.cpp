@@ -50,10 +50,9 @@ static EventGroup &groupOf(BlockCode &code, Pipe from, Pipe to, int64_t id) {
 /// are of one. Null: it is none that was declared.
 static CoreEvent *coreEvent(BlockCode &code, Operation *op, bool isSet) {
   auto ids = attrs::ids.of(op); // first, and how many
-  auto kind = code.function()->getAttrOfType<pto::KernelKindAttr>("pto.kernel_kind");
-  if (!ids || !kind)
+  if (!ids || !pto::kernelKindOf(code.function()))
     return nullptr;
-  bool isCube = kind.getValue() == pto::KernelKind::cube;
+  bool isCube = pto::isCube(code.function());
   CoreEvent &event = code.byCores().events[{isCube == isSet, ids[0]}];
   if (event.name.empty()) {
     auto name = attrs::event.of(op);
@@ -93,8 +92,7 @@ void collectEvents(BlockCode &code) {
       CoreEvent *event = coreEvent(code, op, isSet);
       if (!event)
         return code.unwritable(op, "an event between cores has no declaration");
-      auto kind = code.function()->getAttrOfType<pto::KernelKindAttr>("pto.kernel_kind");
-      bool isCube = kind.getValue() == pto::KernelKind::cube;
+      bool isCube = pto::isCube(code.function());
       std::string &known = isSet ? event->from : event->to;
       std::string end = (isCube ? "aic." : "aiv.") + std::string(pipeName(pipe));
       if (!known.empty() && known != end)

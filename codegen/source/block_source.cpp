@@ -50,11 +50,6 @@ private:
   Names names_;
 };
 
-static bool isCube(func::FuncOp function) {
-  auto kind = function->getAttrOfType<pto::KernelKindAttr>("pto.kernel_kind");
-  return kind && kind.getValue() == pto::KernelKind::cube;
-}
-
 std::string KernelPrinter::typeText(Type type) {
   std::vector<std::string> extents;
   for (const ir::Extent &extent : ir::extentsOf(type)) {
@@ -141,7 +136,7 @@ std::string KernelPrinter::body() {
     return text + sides[0];
   // A kernel for one kind of core has no sections.
   for (size_t i = 0; i < sides.size(); ++i)
-    text += std::string("on ") + (isCube(kernel_.functions[i]) ? "aic" : "aiv") + " {\n" +
+    text += std::string("on ") + (pto::isCube(kernel_.functions[i]) ? "aic" : "aiv") + " {\n" +
             sides[i] + "}\n";
   return text;
 }
@@ -150,7 +145,7 @@ OutlinedKernel KernelPrinter::print() {
   func::FuncOp function = kernel_.functions.front();
   result_.word = "manual kernel";
   result_.clause = kernel_.functions.size() > 1 ? "on group"
-                   : isCube(function)           ? "on aic"
+                   : pto::isCube(function)      ? "on aic"
                                                 : "on aiv";
   result_.clause += " for " + kernel_.machine;
   std::set<std::string> inTypes;

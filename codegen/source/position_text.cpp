@@ -368,13 +368,7 @@ Dim Positions::shortened(Dim dim) {
 // ---- Text ---------------------------------------------------------------------------------------
 
 static void collectSymbols(Dim dim, std::set<SymbolId> &symbols) {
-  for (const DimTerm &term : dim.terms())
-    for (const DimFactor &factor : term.monomial->factors) {
-      if (factor.atom->kind == DimAtomKind::Symbol)
-        symbols.insert(factor.atom->symbol);
-      for (Dim operand : factor.atom->operands)
-        collectSymbols(operand, symbols);
-    }
+  forEachSymbol(dim, [&](SymbolId symbol) { symbols.insert(symbol); });
 }
 
 std::vector<Value> Positions::leavesOf(Dim dim) const {

@@ -1,10 +1,11 @@
 #include "compile/call/arguments.h"
 
 #include "codegen/reference/scalar_ops.h"
+#include "common/read_number.h"
+#include "common/words.h"
 #include "compile/call/packed_arrays.h"
 #include "compile/entry/binding.h"
 #include "frontend/base/explain.h"
-#include "frontend/base/read_number.h"
 #include "runtime/npy/npy.h"
 
 #include <algorithm>
@@ -62,11 +63,6 @@ std::optional<Recipe> readRecipe(std::string_view text) {
     std::string_view option = rest.substr(0, comma);
     rest.remove_prefix(std::min(rest.size(), comma + 1));
     size_t colon = option.find(':');
-    auto trimmed = [](std::string_view part) {
-      size_t begin = part.find_first_not_of(' ');
-      return begin == part.npos ? std::string_view()
-                                : part.substr(begin, part.find_last_not_of(' ') - begin + 1);
-    };
     std::optional<double> value =
         colon == option.npos ? std::nullopt : readNumber(trimmed(option.substr(colon + 1)));
     std::string key(trimmed(option.substr(0, colon)));

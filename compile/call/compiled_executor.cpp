@@ -1,5 +1,6 @@
 #include "compile/call/compiled_executor.h"
 
+#include "compile/call/known_arguments.h"
 #include "compile/chip/lower_to_chip.h"
 #include "compile/entry/manifest.h"
 
@@ -231,17 +232,10 @@ static std::vector<KnownArgument> knownArguments(const CallableDecl &decl,
                                                  const rt::CallArguments &inputs,
                                                  const std::vector<rt::OwnedArray> &outputs,
                                                  const rt::Binding &binding) {
-  std::vector<KnownArgument> known;
-  size_t nextArray = 0, nextScalar = 0;
-  for (const Local *param : decl.params) {
-    KnownArgument &argument = known.emplace_back();
-    if (param->type->isArray()) {
-      const PtlArray &array = *inputs.arrays[nextArray++];
-      argument.extents.assign(array.extents, array.extents + array.rank);
-    } else if (const PtlScalar &scalar = inputs.scalars[nextScalar++]; param->type->isInt()) {
-      argument.value = scalar.i64;
-    }
-  }
+  std::vector<KnownArgument> known = knownParameters(decl, inputs.scalars, [&](size_t i) {
+    const PtlArray &array = *inputs.arrays[i];
+    return std::vector<int64_t>(array.extents, array.extents + array.rank);
+  });
   for (const rt::OwnedArray &output : outputs)
     known.push_back({{output.extents().begin(), output.extents().end()}, {}});
   for (int64_t length : binding.leading)

@@ -3,11 +3,11 @@
 #include "compile/call/arguments.h"
 
 #include "codegen/reference/scalar_ops.h"
+#include "frontend/base/given_value.h"
 #include "frontend/sema/example_names.h"
 #include "runtime/elem.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace ptl {
@@ -28,9 +28,9 @@ static const int64_t *find(const ExampleSizes &wanted, const CallableDecl &decl,
 ExampleSizes sizesWanted(const CallableDecl &decl, const Wanted &wanted) {
   ExampleSizes sizes;
   for (const auto &[name, value] : wantedBy(decl, wanted)) {
-    int64_t number = 0;
-    if (std::from_chars(value.data(), value.data() + value.size(), number).ec == std::errc())
-      sizes[name] = number;
+    // The others are element types.
+    if (std::optional<int64_t> number = givenNumber(value))
+      sizes[name] = *number;
   }
   return sizes;
 }

@@ -49,15 +49,13 @@ RefArray valuesOf(const PtlArray &array) {
   return reference::arrayFromMemory(kindOf(array), shapeOf(array), array.data);
 }
 
-bool isArray(mlir::Value value) { return isa<ir::ArrayType, ir::RefType>(value.getType()); }
-
 /// One value per argument of the function.
 std::vector<reference::Value> argumentsOf(func::FuncOp function, const StageCall &call) {
   std::vector<reference::Value> arguments;
   // Arrays, scalars and lengths are given in separate lists, each in the order of the arguments.
   size_t array = 0, scalar = 0, length = 0;
   for (BlockArgument argument : function.getArguments()) {
-    if (isArray(argument)) {
+    if (ir::isArrayLike(argument.getType())) {
       arguments.push_back(reference::Value::array(valuesOf(*call.arrays[array++])));
     } else if (attrs::dim.isOn(function, argument.getArgNumber())) {
       arguments.push_back(reference::Value::integer(call.lengths[length++]));
@@ -152,7 +150,7 @@ Outcome runBlocks(const Stage &stage, const Machine &machine, const StageCall &c
   size_t next = 0;
   for (BlockArgument argument : function.getArguments())
     // Only what may be written is compared.
-    if (isArray(argument)) {
+    if (ir::isArrayLike(argument.getType())) {
       if (isa<ir::RefType>(argument.getType()))
         outcome.arrays.push_back(arrays.values(next));
       ++next;

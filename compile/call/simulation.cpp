@@ -1,4 +1,5 @@
 #include "compile/call/simulation.h"
+#include "runtime/sim/time/gains.h"
 
 #include "compile/call/call_views.h"
 

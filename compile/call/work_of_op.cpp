@@ -11,8 +11,6 @@ using namespace mlir;
 
 namespace ptl {
 
-static bool isArray(mlir::Type type) { return isa<ir::ArrayType, ir::RefType>(type); }
-
 static bool isInGrid(Operation *op) { return op->getParentOfType<ir::ParallelOp>() != nullptr; }
 
 /// Views outside of grids compute nothing, and stand for the array that they show.
@@ -29,7 +27,7 @@ int64_t bytesOf(mlir::Type type, llvm::ArrayRef<int64_t> extents) {
 }
 
 Value memoryOf(Value value) {
-  if (!isArray(value.getType()))
+  if (!ir::isArrayLike(value.getType()))
     return {};
   Operation *op = value.getDefiningOp();
   if (!op) // an argument of the entry, or what a loop carries outside of grids
@@ -144,7 +142,7 @@ std::optional<OpWork> workOfOp(Operation &op, const ExtentsOf &extentsOf, Number
   // In a grid only stores write memory; outside of grids an array is written where it is computed.
   if (!isInGrid(&op) && !ir::isFill(&op) && record)
     for (Value result : op.getResults())
-      if (isArray(result.getType()) && !isMadeInPlace(result)) {
+      if (ir::isArrayLike(result.getType()) && !isMadeInPlace(result)) {
         std::optional<int64_t> made = bytes(result.getType());
         if (!made)
           return std::nullopt;

@@ -1,7 +1,7 @@
 #include "compile/chip/chip_fixes.h"
 
+#include "common/read_number.h"
 #include "compile/source_spans.h"
-#include "frontend/base/read_number.h"
 #include "frontend/syntax/typed_nodes.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 #include "compile/cost/cost.h"
+#include "runtime/sim/time/gains.h"
+#include "runtime/sim/time/hints.h"
 
 #include "compile/chip/feasibility.h"
 #include "compile/cost/statements.h"

@@ -137,12 +137,4 @@ void reportCost(Cost &cost, const rt::sim::Estimate &estimate, const CheckedProg
                 const ir::EntryBinding &binding, const Machine &machine, const MachineCosts &costs,
                 int64_t bytes);
 
-/// The cost in the form of docs/schemas/cost.json; `place` returns the members that describe a span.
-nlohmann::json costJson(const Cost &cost, const std::function<nlohmann::json(Span)> &place);
-/// Several costs as one document: `{"costs": […]}`, with `file`, `line`, `column` … as places.
-std::string costDocument(const std::vector<Cost> &costs, const SourceManager &sources);
-/// The cost as text for people: `softmax on a3: 41.2 us · cube-bound 87 %`, the dominant statement,
-/// and hints.
-std::string costText(const Cost &cost, const SourceManager &sources);
-
 } // namespace ptl

@@ -1,5 +1,6 @@
 // Costs for people and for programs.
-#include "compile/cost/cost.h"
+
+#include "compile/cost/cost_views.h"
 
 #include "frontend/base/printed.h"
 

@@ -1,5 +1,6 @@
 #include "compile/cost/processor_cost.h"
 
+#include "compile/call/known_arguments.h"
 #include "compile/call/work.h"
 #include "compile/call/work_of_op.h"
 #include "compile/cost/statements.h"
@@ -305,17 +306,14 @@ static void reportStatements(Cost &cost, Counts &counts, const CallableDecl &ent
 /// The arguments of the function that an entry becomes: parameters, outputs, lengths.
 static std::vector<KnownArgument> knownArguments(const CallableDecl &decl,
                                                  const ExampleCall &call) {
-  std::vector<KnownArgument> known;
-  size_t nextArray = 0, nextScalar = 0;
-  for (const Local *param : decl.params) {
-    KnownArgument &argument = known.emplace_back();
-    if (param->type->isArray())
-      argument.extents = call.extents[nextArray++];
-    else if (const PtlScalar &scalar = call.scalars[nextScalar++]; param->type->isInt())
-      argument.value = scalar.i64;
-  }
-  for (; nextArray < call.extents.size(); ++nextArray)
-    known.push_back({call.extents[nextArray], {}});
+  size_t arrays = 0;
+  std::vector<KnownArgument> known = knownParameters(decl, call.scalars, [&](size_t i) {
+    arrays = i + 1;
+    return call.extents[i];
+  });
+  // The outputs follow the parameters.
+  for (; arrays < call.extents.size(); ++arrays)
+    known.push_back({call.extents[arrays], {}});
   for (int64_t length : call.lengths)
     known.push_back({{}, length});
   return known;

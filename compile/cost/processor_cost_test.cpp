@@ -1,4 +1,5 @@
 // The least times of programs on this processor, with rates that the tests choose.
+#include "compile/cost/cost_views.h"
 #include "compile/cost/processor_cost.h"
 
 #include "frontend/sema/check.h"

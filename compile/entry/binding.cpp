@@ -1,7 +1,7 @@
 #include "compile/entry/binding.h"
 
 #include "compile/entry/reach.h"
-#include "frontend/base/read_number.h"
+#include "frontend/base/given_value.h"
 #include "frontend/sema/example_names.h"
 
 #include <algorithm>
@@ -64,7 +64,7 @@ constexpr int64_t kStaticDefault = 128;
 using Call = CallSite;
 
 std::optional<int64_t> numberOf(const std::string &text) {
-  std::optional<int64_t> value = integerIn(text);
+  std::optional<int64_t> value = givenNumber(text);
   return value && *value >= 0 ? value : std::nullopt;
 }
 
@@ -169,10 +169,7 @@ void Binder::bindPrefix() {
 void Binder::bindTunable(const Tunable &tunable) {
   const std::string &name = tunable.local->name;
   if (const std::string *text = asked(name)) {
-    // Truth values are stored as 0 and 1.
-    std::optional<int64_t> value = *text == "true"    ? 1
-                                   : *text == "false" ? 0
-                                                      : ptl::numberOf(*text);
+    std::optional<int64_t> value = ptl::numberOf(*text);
     if (!value)
       problem_ = "`" + *text + "` is not a value for `" + name + "`";
     entry_.binding.tunables[name] = value.value_or(tunable.defaultValue);

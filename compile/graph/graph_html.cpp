@@ -1,4 +1,7 @@
-#include "compile/graph/graph_text.h"
+
+#include "compile/graph/graph_html.h"
+
+#include "compile/graph/graph_svg.h"
 
 #include <algorithm>
 #include <cmath>

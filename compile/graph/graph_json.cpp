@@ -1,4 +1,5 @@
-#include "compile/graph/graph_text.h"
+
+#include "compile/graph/graph_json.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,5 @@
-#include "compile/graph/graph_text.h"
+#include "compile/graph/graph_svg.h"
+
 #include "compile/graph/layered_layout.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // What became which task, which arrays go between tasks, and where the boxes of the picture stand.
+#include "compile/graph/graph_json.h"
+#include "compile/graph/graph_svg.h"
 #include "compile/graph/graph_text.h"
 #include "compile/graph/layered_layout.h"
 #include "compile/graph/make_graph.h"

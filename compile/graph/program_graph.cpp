@@ -24,7 +24,7 @@ static std::string typeText(mlir::Type type, bool capacities) {
   std::string text;
   llvm::raw_string_ostream out(text);
   out << ir::elementTypeOf(type);
-  if (!mlir::isa<ir::ArrayType, ir::RefType>(type))
+  if (!ir::isArrayLike(type))
     return text;
   out << "[";
   llvm::interleaveComma(ir::extentsOf(type), out, [&](const ir::Extent &extent) {
@@ -37,10 +37,6 @@ static std::string typeText(mlir::Type type, bool capacities) {
   });
   out << "]";
   return text;
-}
-
-static bool isArray(mlir::Value value) {
-  return mlir::isa<ir::ArrayType, ir::RefType>(value.getType());
 }
 
 /// An operation that computes, and is no way to look at an array or to read it.
@@ -187,7 +183,7 @@ uint32_t TaskReader::addArray(mlir::Value value, GraphArray::Kind kind, std::str
 
 void TaskReader::readArguments(mlir::func::FuncOp function) {
   for (mlir::BlockArgument argument : function.getArguments()) {
-    if (!isArray(argument))
+    if (!ir::isArrayLike(argument.getType()))
       continue;
     mlir::StringAttr name =
         attrs::firstOf(function, argument.getArgNumber(), attrs::name, attrs::output);
@@ -206,10 +202,12 @@ std::optional<uint32_t> TaskReader::arrayOf(mlir::Value value) {
     if (!op)
       return std::nullopt;
     if (mlir::isa<ir::AllocOp>(op) || isComputed(op))
-      return isArray(value) ? std::optional(addArray(value, GraphArray::Kind::Intermediate,
-                                                     block::nameOf(value.getLoc())))
-                            : std::nullopt;
-    auto source = llvm::find_if(op->getOperands(), isArray);
+      return ir::isArrayLike(value.getType())
+                 ? std::optional(addArray(value, GraphArray::Kind::Intermediate,
+                                          block::nameOf(value.getLoc())))
+                 : std::nullopt;
+    auto source = llvm::find_if(op->getOperands(),
+                                [](mlir::Value each) { return ir::isArrayLike(each.getType()); });
     if (source == op->operand_end())
       return std::nullopt;
     value = *source;
@@ -247,7 +245,8 @@ void TaskReader::readTask(mlir::Operation *op) {
     }
   });
   for (mlir::Value value : outside) {
-    std::optional<uint32_t> array = isArray(value) ? arrayOf(value) : std::nullopt;
+    std::optional<uint32_t> array =
+        ir::isArrayLike(value.getType()) ? arrayOf(value) : std::nullopt;
     if (!array)
       continue;
     if (written.contains(value))
@@ -256,7 +255,8 @@ void TaskReader::readTask(mlir::Operation *op) {
       add(task.reads, *array);
   }
   for (mlir::Value result : op->getResults())
-    if (std::optional<uint32_t> array = isArray(result) ? arrayOf(result) : std::nullopt)
+    if (std::optional<uint32_t> array =
+            ir::isArrayLike(result.getType()) ? arrayOf(result) : std::nullopt)
       add(task.writes, *array);
   graph_.tasks.push_back(std::move(task));
 }

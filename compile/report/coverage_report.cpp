@@ -1,6 +1,7 @@
 #include "compile/report/coverage_report.h"
 
-#include <filesystem>
+#include "common/canonical_path.h"
+
 #include <set>
 
 namespace ptl {
@@ -89,17 +90,11 @@ static void addEntry(json &to, const json &from) {
   }
 }
 
-static std::string canonical(const std::string &path) {
-  std::error_code ignored;
-  std::filesystem::path whole = std::filesystem::weakly_canonical(path, ignored);
-  return ignored ? path : whole.string();
-}
-
 void CoverageReport::add(const SourceManager &sources, const CheckedProgram &program,
                          const Coverage &coverage, const std::string &library) {
-  std::string within = library.empty() ? "" : canonical(library) + "/";
+  std::string within = library.empty() ? "" : canonicalPath(library) + "/";
   for (const auto &module : program.modules) {
-    std::string path = canonical(sources.file(module->file).path());
+    std::string path = canonicalPath(sources.file(module->file).path());
     bool isLibrary = !within.empty() && path.compare(0, within.size(), within) == 0;
     if (isLibrary && module != program.modules[0])
       continue;

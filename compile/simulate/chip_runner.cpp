@@ -59,7 +59,7 @@ public:
                   const std::vector<PtlScalar> &scalars, const std::vector<int64_t> &lengths) {
     size_t array = 0, scalar = 0, length = 0;
     for (BlockArgument argument : function.getArguments()) {
-      if (isa<ir::ArrayType, ir::RefType>(argument.getType())) {
+      if (ir::isArrayLike(argument.getType())) {
         const PtlArray &given = *arrays[array++];
         HostArray &made = arrays_[argument];
         made.data = static_cast<uint8_t *>(given.data);

@@ -1,5 +1,6 @@
 #include "compile/simulate/simulate_module.h"
 
+#include "common/read_number.h"
 #include "ir/dialect/pto_dialect.h"
 #include "runtime/sim/load/load.h"
 
@@ -46,9 +47,14 @@ std::string simulateBlockModule(std::string_view text, const std::string &path,
   if (!kernel)
     return error.empty() ? "`" + path + "` is not a module of the block level" : error;
   std::map<std::string, int64_t> given;
-  for (const std::string &word : words)
-    given[word.substr(0, word.find('='))] =
-        std::strtoll(word.c_str() + std::min(word.find('=') + 1, word.size()), nullptr, 10);
+  for (const std::string &word : words) {
+    size_t equals = std::min(word.find('='), word.size());
+    std::optional<int64_t> number =
+        integerIn(std::string_view(word).substr(std::min(equals + 1, word.size())));
+    if (!number)
+      return "`" + word + "` is not NAME=NUMBER";
+    given[word.substr(0, equals)] = *number;
+  }
   sim::TimeOptions options;
   options.warm = how.warm;
   sim::Timer timer(how.machine, how.costs, options);

@@ -8,7 +8,6 @@
 #include "compile/source_spans.h"
 #include "frontend/format/format.h"
 #include "frontend/lex/lexer.h"
-#include "frontend/parse/parse.h"
 #include "ir/dialect/ptl_dialect.h"
 #include "ir/dialect/source_range.h"
 #include "passes/lower_block/assign_cores.h"
@@ -77,13 +76,6 @@ static std::function<std::string(mlir::Value)> placesOfTiles() {
     llvm::SmallVector<ir::Place> places = block::placesOf(tile, cores->second);
     return places.size() == 1 ? ir::placeName(places.front()).str() : "";
   };
-}
-
-static std::string formatted(const std::string &text) {
-  SourceManager sources;
-  DiagnosticSink quiet;
-  const SourceFile &file = sources.file(sources.add("<explicit>", text));
-  return format(parse(file, quiet)).text;
 }
 
 /// A token and the line that it stands on.

@@ -3,6 +3,7 @@
 #include "compile/tune/edit_trials.h"
 #include "compile/tune/search.h"
 #include "compile/tune/source_moves.h"
+#include "compile/tune/source_numbers.h"
 #include "frontend/base/printed.h"
 
 #include <algorithm>

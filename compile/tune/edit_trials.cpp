@@ -1,7 +1,9 @@
 #include "compile/tune/edit_trials.h"
+#include "compile/tune/give_the_same.h"
 
 #include "compile/chip/feasibility.h"
 #include "compile/tune/source_moves.h"
+#include "compile/tune/source_numbers.h"
 #include "compile/tune/tune_entry.h"
 #include "frontend/base/fixes.h"
 #include "frontend/sema/check.h"

@@ -1,10 +1,11 @@
 // Compares two forms of an entry by running them.
+#include "compile/tune/give_the_same.h"
+
 #include "codegen/reference/agreement.h"
 #include "codegen/reference/interpreter.h"
 #include "compile/call/arguments.h"
 #include "compile/call/compiled_handler.h"
 #include "compile/entry/manifest.h"
-#include "compile/tune/edit_trials.h"
 #include "runtime/elem.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "compile/tune/schedule_choices.h"
 
+#include "common/read_number.h"
 #include "compile/tune/source_moves.h"
-#include "frontend/base/read_number.h"
 #include "frontend/syntax/typed_nodes.h"
 
 #include <algorithm>

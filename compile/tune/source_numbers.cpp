@@ -1,8 +1,9 @@
 // The numbers in a source that decide tile sizes and pipeline depths.
+#include "compile/tune/source_numbers.h"
+
+#include "common/read_number.h"
 #include "compile/chip/chip_fixes.h"
 #include "compile/entry/reach.h"
-#include "compile/tune/source_moves.h"
-#include "frontend/base/read_number.h"
 #include "frontend/syntax/typed_nodes.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 #include "compile/tune/tune_entry.h"
+#include "compile/tune/write_schedule.h"
 
 #include "compile/kept_code.h"
 #include "compile/key_hash.h"

@@ -108,33 +108,11 @@ private:
 TuneResult searchEntry(const EntryTuning &tuning, const TuneEvaluate &evaluate,
                        const TuneLimits &limits);
 
-/// The root file with the values of a point in a schedule for the chip. That is the schedule which
-/// applies at present, or one for the chip without `when`; its other items stay. If there is none,
-/// a new schedule is added after the declaration, with the items of a schedule for all targets. The
-/// result is formatted if the file is.
-std::string withSchedule(const CheckedProgram &program, const SourceManager &sources,
-                         const CallableDecl &decl, const std::string &machine,
-                         const EntryTuning &tuning, const TunePoint &point);
-
-/// The text of a schedule with the values of a point, together with the other items of the present
-/// schedule.
-std::string scheduleItems(const CheckedProgram &program, const EntryTuning &tuning,
-                          const TunePoint &point);
-
 /// A schedule for some lengths, or for all lengths.
 struct ScheduleText {
   std::string when;  ///< `M >= 1024`; empty: for all lengths
   std::string items; ///< `BM = 64, pipeline k 3`
 };
-
-/// The root file with these schedules for the chip after the declaration; they replace those that
-/// it has for the chip. Nothing, with the reason, if one of the replaced schedules has an item that
-/// no choice covers.
-std::optional<std::string> withSchedules(const CheckedProgram &program,
-                                         const SourceManager &sources, const CallableDecl &decl,
-                                         const std::string &machine, const EntryTuning &tuning,
-                                         const std::vector<ScheduleText> &schedules,
-                                         std::string &why);
 
 /// The value of a dimension or tunable in a condition; nothing if it is unknown.
 using LocalLookup = std::function<std::optional<int64_t>(const Local &local)>;

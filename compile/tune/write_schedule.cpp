@@ -1,4 +1,5 @@
-#include "compile/tune/tune_entry.h"
+#include "compile/tune/write_schedule.h"
+
 #include "frontend/format/format.h"
 #include "frontend/parse/parse.h"
 #include "frontend/syntax/typed_nodes.h"

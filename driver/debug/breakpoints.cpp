@@ -3,17 +3,10 @@
 #include "frontend/sema/walk.h"
 
 #include <algorithm>
-#include <filesystem>
 
 namespace ptl::debug {
 
 using namespace reference;
-
-std::string canonicalPath(const std::string &path) {
-  std::error_code failed;
-  std::filesystem::path whole = std::filesystem::weakly_canonical(path, failed);
-  return failed ? path : whole.string();
-}
 
 namespace {
 

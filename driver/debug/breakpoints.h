@@ -2,6 +2,7 @@
 #pragma once
 
 #include "codegen/reference/observer.h"
+#include "common/canonical_path.h"
 
 #include <map>
 
@@ -40,8 +41,5 @@ private:
   std::map<FileId, std::map<uint32_t, uint32_t>> steps_;
   std::map<FileId, std::map<uint32_t, Breakpoint>> set_; ///< by the offset at which the step begins
 };
-
-/// The canonical path of a file, so that different paths to it compare equal.
-std::string canonicalPath(const std::string &path);
 
 } // namespace ptl::debug

@@ -1,9 +1,9 @@
 #include "driver/debug/channel.h"
 
-#include <algorithm>
-#include <cctype>
+#include "common/json_fields.h"
+#include "common/message_header.h"
+
 #include <cerrno>
-#include <charconv>
 #include <poll.h>
 #include <unistd.h>
 
@@ -29,18 +29,8 @@ std::optional<size_t> Channel::takeHeader() {
   size_t end = buffer_.find("\r\n\r\n");
   std::string header = buffer_.substr(0, end);
   buffer_.erase(0, end + 4);
-  std::transform(header.begin(), header.end(), header.begin(),
-                 [](unsigned char byte) { return static_cast<char>(std::tolower(byte)); });
-  constexpr std::string_view name = "content-length:";
-  size_t at = header.find(name);
-  if (at == header.npos)
-    return std::nullopt;
-  at = header.find_first_not_of(' ', at + name.size());
-  size_t length = 0;
-  if (at == header.npos ||
-      std::from_chars(header.data() + at, header.data() + header.size(), length).ec != std::errc())
-    return std::nullopt;
-  return length <= kLongestMessage ? std::optional(length) : std::nullopt;
+  std::optional<size_t> length = contentLength(header);
+  return length && *length <= kLongestMessage ? length : std::nullopt;
 }
 
 std::optional<json> Channel::next() {
@@ -69,8 +59,8 @@ bool Channel::hasInput() const {
 
 void Channel::send(json message) {
   message["seq"] = ++sent_;
-  std::string text = message.dump(-1, ' ', false, json::error_handler_t::replace);
-  text = "Content-Length: " + std::to_string(text.size()) + "\r\n\r\n" + text;
+  std::string text = dumped(message);
+  text = messageHeader(text.size()) + text;
   for (size_t at = 0; at < text.size();) {
     ssize_t count = ::write(output_, text.data() + at, text.size() - at);
     if (count < 0 && errno == EINTR)

@@ -1,5 +1,6 @@
 // What a call can name where it stands.
 #include "codegen/reference/array_ops.h"
+#include "common/read_number.h"
 #include "driver/debug/values.h"
 #include "frontend/sema/walk.h"
 
@@ -189,8 +190,11 @@ private:
     std::string_view digits(text_.data() + at_, static_cast<size_t>(end - text_.data()) - at_);
     at_ += digits.size();
     bool isWhole = digits.find_first_of(".eE") == digits.npos;
-    Value made = isWhole ? Value::integer(static_cast<int64_t>(value))
-                         : Value::scalar(ElemKind::F64, Scalar::real(value));
+    // A double does not hold all integers.
+    std::optional<int64_t> whole = isWhole ? integerIn(digits) : std::nullopt;
+    if (isWhole && !whole)
+      return fail("`" + std::string(digits) + "` does not fit 64 bits");
+    Value made = whole ? Value::integer(*whole) : Value::scalar(ElemKind::F64, Scalar::real(value));
     return Shown{std::string(digits), std::move(made), nullptr, {}, std::string(digits)};
   }
 

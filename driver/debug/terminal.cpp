@@ -1,5 +1,7 @@
 #include "driver/debug/terminal.h"
 
+#include "common/read_number.h"
+#include "common/words.h"
 #include "driver/debug/values.h"
 
 #include <cstdio>
@@ -61,7 +63,13 @@ void Terminal::showValue(const std::string &text, const RunView &view) const {
 
 void Terminal::setBreakpoint(const std::string &words) {
   Breakpoints::Wanted wanted;
-  wanted.line = static_cast<uint32_t>(std::strtoul(words.c_str(), nullptr, 10));
+  std::string_view number = trimmed(std::string_view(words).substr(0, words.find("if ")));
+  std::optional<uint32_t> line = integerIn<uint32_t>(number);
+  if (!line) {
+    std::printf("  `%s` is no number of a line\n", std::string(number).c_str());
+    return;
+  }
+  wanted.line = *line;
   if (size_t condition = words.find("if "); condition != words.npos)
     wanted.condition = words.substr(condition + 3);
   wanted_.push_back(wanted);

@@ -1,5 +1,9 @@
+#include "codegen/cpu/link.h"
 #include "compile/call/drawn_call.h"
 #include "compile/chip/lower_to_chip.h"
+#include "compile/graph/graph_html.h"
+#include "compile/graph/graph_json.h"
+#include "compile/graph/graph_svg.h"
 #include "compile/graph/graph_text.h"
 #include "compile/native_code.h"
 #include "compile/stage_table.h"
@@ -12,6 +16,7 @@
 #include "frontend/lex/lexer.h"
 #include "frontend/parse/parse.h"
 #include "frontend/sema/dump/dump.h"
+#include "frontend/syntax/kinds.h"
 #include "passes/analysis/memory_map.h"
 #include "runtime/emit_header.h"
 

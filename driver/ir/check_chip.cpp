@@ -3,6 +3,7 @@
 #include "codegen/cpu/program_storage.h"
 #include "compile/chip/feasibility.h"
 #include "compile/cost/cost.h"
+#include "compile/cost/cost_views.h"
 #include "compile/cost/processor_cost.h"
 #include "compile/tune/advice.h"
 #include "driver/check.h"

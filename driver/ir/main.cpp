@@ -37,7 +37,8 @@ extern "C" __attribute__((visibility("default"))) int ptlcIrMain(int argc, char 
   if (options.positional().empty())
     return static_cast<int>(usageError("no input file"));
   // The pool of threads reads this when it is first used.
-  if (options.has(OptionId::Threads))
+  // 0 is the default: all cores.
+  if (options.number(OptionId::Threads).value_or(0) > 0)
     ::setenv("PTL_NUM_THREADS", std::string(options.value(OptionId::Threads)).c_str(), 1);
   ExitCode code = runCommand(*command, options);
   // The caller ends the process without taking apart what is static.

@@ -1,4 +1,5 @@
 #include "driver/ir/pending_results.h"
+#include "runtime/npy/files.h"
 
 #include <cerrno>
 #include <cstdio>

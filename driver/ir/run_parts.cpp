@@ -1,9 +1,10 @@
 #include "driver/ir/run_parts.h"
+#include "frontend/sema/placement/place_program.h"
 
 #include "codegen/parts/run_parts.h"
+#include "common/read_number.h"
 #include "driver/ir/checkpoints.h"
 #include "driver/version.h"
-#include "frontend/base/read_number.h"
 
 #include <cstdio>
 
@@ -34,9 +35,9 @@ std::optional<parts::MachineShape> shapeGiven(Session &session, uint32_t mostPar
     all *= count;
     if (count < 1 || count > mostParts || all > mostParts || !shape.emplace(level, count).second) {
       session.sink().report(DiagId::BadRunArgument, kNoSpan,
-                            {"--shape", "it takes levels and how many parts each has, at most " +
-                                            std::to_string(mostParts) +
-                                            " in all: `chip=4`, `host=2,chip=4`"});
+                            {"--shape " + std::string(text),
+                             "it takes levels and how many parts each has, at most " +
+                                 std::to_string(mostParts) + " in all: `chip=4`, `host=2,chip=4`"});
       return std::nullopt;
     }
     rest.remove_prefix(isLast ? 0 : comma + 1);

@@ -1,9 +1,11 @@
 // `ptlc sim`: how long a program takes on a chip, and why.
+#include "common/read_number.h"
 #include "compile/call/simulation.h"
 #include "compile/simulate/simulate_module.h"
 
 #include "compile/call/arguments.h"
 #include "compile/cost/cost.h"
+#include "compile/cost/cost_views.h"
 #include "driver/defines.h"
 #include "driver/ir/command_options.h"
 #include "driver/ir/commands.h"
@@ -12,6 +14,7 @@
 #include "driver/ir/variants.h"
 #include "driver/target.h"
 #include "runtime/sim/time/report.h"
+#include "runtime/sim/time/write_chrome.h"
 
 #include <charconv>
 #include <cstdio>
@@ -136,9 +139,10 @@ ExitCode simulateOnLevels(Session &session, const Target &target, const MachineL
       options.has(OptionId::Trace) || options.has(OptionId::Lanes) || options.has(OptionId::Page);
   for (const std::string &word : callWords(options, *decl)) {
     size_t equals = word.find('=');
-    int64_t value = 0;
-    const char *end = word.data() + word.size();
-    if (equals == word.npos || std::from_chars(word.data() + equals + 1, end, value).ptr != end) {
+    std::optional<int64_t> value;
+    if (equals != word.npos)
+      value = integerIn(std::string_view(word).substr(equals + 1));
+    if (!value) {
       const char *entryHelp = equals == word.npos ? "; choose the program with `--entry NAME`" : "";
       session.sink().report(
           DiagId::BadRunArgument, kNoSpan,
@@ -146,7 +150,7 @@ ExitCode simulateOnLevels(Session &session, const Target &target, const MachineL
                      entryHelp});
       return ExitCode::Usage;
     }
-    question.sizes[word.substr(0, equals)] = value;
+    question.sizes[word.substr(0, equals)] = *value;
   }
   if (session.failed())
     return ExitCode::Usage;

@@ -3,6 +3,7 @@
 #include "compile/chip/feasibility.h"
 #include "compile/entry/choose_entry.h"
 #include "compile/tune/tune_report.h"
+#include "compile/tune/write_schedule.h"
 #include "driver/ir/command_options.h"
 #include "driver/ir/commands.h"
 #include "driver/ir/tune_ranges.h"

@@ -1,4 +1,5 @@
 #include "driver/ir/tune_ranges.h"
+#include "compile/tune/write_schedule.h"
 
 #include "compile/tune/tune_report.h"
 #include "driver/ir/command_options.h"

@@ -3,7 +3,7 @@
 #include "compile/entry/binding.h"
 #include "compile/entry/choose_entry.h"
 #include "driver/ir/commands.h"
-#include "frontend/base/read_number.h"
+#include "frontend/base/given_value.h"
 
 #include <algorithm>
 #include <map>
@@ -64,7 +64,7 @@ std::string apply(ManifestVariant &variant, const Axis &axis, const std::string 
     variant.symbol += "_" + value;
     return elementProblem(*axis.type, value);
   }
-  int64_t number = integerIn(value).value_or(-1);
+  int64_t number = givenNumber(value).value_or(-1);
   if (number < 0)
     return "`" + value + "` is not a value for it";
   if (axis.kind == Axis::Kind::Leading)
@@ -149,7 +149,7 @@ std::map<std::string, int64_t> tunablesGiven(Session &session, const CallableDec
       if (equals == define.npos || (name != own && name != decl.name + "." + own))
         continue;
       std::string text = define.substr(equals + 1);
-      int64_t value = integerIn(text).value_or(-1);
+      int64_t value = givenNumber(text).value_or(-1);
       if (value < (tunable.isBool ? 0 : 1) || (tunable.isBool && value > 1))
         session.sink().report(DiagId::BadRunArgument, kNoSpan,
                               {name, "`" + text + "` is not a value for it"});

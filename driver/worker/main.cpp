@@ -1,8 +1,8 @@
 // ptl-lsp-worker: computes what needs IR for the language server, and for agents (`ptlc mcp`). Started
 // by them, ended by them; what goes wrong here costs one request.
 #include "agent/tools/worker.h"
+#include "common/read_number.h"
 #include "frontend/base/install.h"
-#include "frontend/base/read_number.h"
 #include "frontend/base/time_slice.h"
 #include "lsp/worker/limits.h"
 #include "lsp/worker/worker.h"
@@ -91,9 +91,9 @@ Arguments readArguments(int argc, char **argv) {
 int runOnce(const Arguments &arguments, WorkerOptions options) {
   Worker worker(std::move(options), {});
   Json answer = worker.answer(arguments.request);
-  bool isOk = answer.contains("result") && truthOf(answer["result"], "ok", false);
+  bool isOk = answer.contains("result") && truthField(answer["result"], "ok", false);
   std::string text = arguments.isText && isOk
-                         ? textOf(answer["result"], "text")
+                         ? textField(answer["result"], "text")
                          : answer.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
   std::fputs(text.c_str(), stdout);
   return isOk ? 0 : 1;
@@ -126,7 +126,7 @@ int serve(const Arguments &arguments, WorkerOptions options) {
     if (request->is_object() && request->contains("cancel"))
       continue;
     id = request->is_object() && request->contains("id") ? (*request)["id"] : Json();
-    int64_t limit = numberOf(*request, "timeoutMs", arguments.timeoutMs);
+    int64_t limit = numberField(*request, "timeoutMs", arguments.timeoutMs);
     beginRequest(dumped(id), static_cast<unsigned>(std::clamp<int64_t>(limit, 1, 3600000)));
     Json answer = worker.answer(std::move(*request));
     endRequest();

@@ -2,6 +2,8 @@
 #include "frontend/base/fixes.h"
 #include "frontend/base/json.h"
 #include "frontend/base/render.h"
+#include "frontend/base/render_json.h"
+#include "frontend/base/render_sarif.h"
 #include "frontend/base/utf8.h"
 
 #include <gtest/gtest.h>

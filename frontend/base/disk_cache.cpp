@@ -1,9 +1,11 @@
 #include "frontend/base/disk_cache.h"
 
+#include "common/read_number.h"
 #include "frontend/base/output.h"
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -123,12 +125,13 @@ std::shared_ptr<const DiskCache> DiskCache::ofUser() {
       return nullptr;
   }
   std::string limit = variable("PTL_CACHE_LIMIT");
-  char *end = nullptr;
-  uint64_t mebibytes = std::strtoull(limit.c_str(), &end, 10);
-  // The bound keeps the shift to bytes from overflowing; a limit that is no number counts as not
-  // given.
-  bool isGiven = !limit.empty() && *end == '\0' && mebibytes < (uint64_t(1) << 40);
-  return std::make_shared<const DiskCache>(folder, isGiven ? mebibytes << 20 : kDefaultLimit);
+  std::optional<uint64_t> mebibytes = integerIn<uint64_t>(limit);
+  // The bound keeps the shift to bytes from overflowing.
+  bool isGiven = mebibytes && *mebibytes < (uint64_t(1) << 40);
+  if (!limit.empty() && !isGiven)
+    std::fprintf(stderr, "ptlc: PTL_CACHE_LIMIT=%s is ignored: it is no number of MiB\n",
+                 limit.c_str());
+  return std::make_shared<const DiskCache>(folder, isGiven ? *mebibytes << 20 : kDefaultLimit);
 }
 
 bool DiskCache::isUsable() const {

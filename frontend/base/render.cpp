@@ -1,4 +1,7 @@
 #include "frontend/base/render.h"
+#include "frontend/base/render_human.h"
+#include "frontend/base/render_json.h"
+#include "frontend/base/render_sarif.h"
 
 #include <iterator>
 

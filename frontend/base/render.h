@@ -33,11 +33,7 @@ std::string renderDiagnostics(const SourceManager &sources,
 /// `error`, `warning` or `note`.
 const char *severityName(Severity severity);
 
-/// The renderers of a single diagnostic behind `renderDiagnostics`.
-void renderHuman(std::string &out, const SourceManager &sources, const Diagnostic &diagnostic,
-                 const RenderOptions &options);
+/// One diagnostic as one line, for grep.
 void renderShort(std::string &out, const SourceManager &sources, const Diagnostic &diagnostic);
-std::string renderJson(const SourceManager &sources, const std::vector<Diagnostic> &diagnostics);
-std::string renderSarif(const SourceManager &sources, const std::vector<Diagnostic> &diagnostics);
 
 } // namespace ptl

@@ -1,4 +1,5 @@
-#include "frontend/base/render.h"
+#include "frontend/base/render_human.h"
+
 #include "frontend/base/utf8.h"
 
 #include <algorithm>

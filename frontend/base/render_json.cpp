@@ -1,5 +1,6 @@
+#include "frontend/base/render_json.h"
+
 #include "frontend/base/json.h"
-#include "frontend/base/render.h"
 
 namespace ptl {
 

@@ -1,5 +1,6 @@
+#include "frontend/base/render_sarif.h"
+
 #include "frontend/base/json.h"
-#include "frontend/base/render.h"
 #include "frontend/base/utf8.h"
 
 #include <algorithm>

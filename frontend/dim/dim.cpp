@@ -420,6 +420,15 @@ std::optional<int64_t> evaluate(Dim a, const DimLookup &lookup) {
   return sum;
 }
 
+Dim DimContext::power(Dim base, Dim exponent) {
+  if (!isExponent(exponent))
+    return Dim();
+  Dim result = constant(1);
+  for (int64_t i = 0; i < *exponent.constant(); ++i)
+    result = mul(result, base);
+  return result;
+}
+
 static void collectSymbols(Dim a, std::vector<SymbolId> &symbols) {
   for (const DimTerm &term : a.terms()) {
     for (const DimFactor &factor : term.monomial->factors) {

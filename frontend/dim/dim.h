@@ -193,6 +193,12 @@ public:
   Dim ceilDiv(Dim a, Dim b);
   /// `a - b*(a/b)`, which lies within `0..b`.
   Dim mod(Dim a, Dim b);
+  /// A constant of 0 to `maxDegree`: any other power is no polynomial that is small.
+  static bool isExponent(Dim a) {
+    return a && a.constant().value_or(-1) >= 0 && *a.constant() <= maxDegree;
+  }
+  /// Unknown unless `isExponent(exponent)`.
+  Dim power(Dim base, Dim exponent);
   Dim min(Dim a, Dim b) { return minMax(DimAtomKind::Min, {a, b}); }
   Dim max(Dim a, Dim b) { return minMax(DimAtomKind::Max, {a, b}); }
   Dim min(std::vector<Dim> operands) { return minMax(DimAtomKind::Min, std::move(operands)); }

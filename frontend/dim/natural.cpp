@@ -1,4 +1,4 @@
-#include "frontend/dim/rational.h"
+#include "frontend/dim/natural.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,7 @@
 // Columns that the author aligned stay aligned: `=` of neighbouring bindings, comments behind
 // lines.
 #include "frontend/format/formatter.h"
+#include "frontend/format/spacing.h"
 
 #include <algorithm>
 

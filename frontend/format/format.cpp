@@ -95,4 +95,11 @@ FormatResult format(const Tree &tree) {
   return result;
 }
 
+std::string formatted(const std::string &text) {
+  SourceFile file(0, "", text);
+  DiagnosticSink sink;
+  Tree tree = parse(file, sink);
+  return format(tree).text;
+}
+
 } // namespace ptl

@@ -27,5 +27,7 @@ inline constexpr unsigned kFormatIndent = 4;
 /// of lists that are not broken one item per line; every other token and comment is kept. It is
 /// idempotent, also for files with syntax errors: statements that have one are left unchanged.
 FormatResult format(const Tree &tree);
+/// The same for a text that was just written, of which nobody wants to know what is wrong.
+std::string formatted(const std::string &text);
 
 } // namespace ptl

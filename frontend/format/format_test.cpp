@@ -7,12 +7,6 @@
 namespace ptl {
 namespace {
 
-std::string formatted(const std::string &text) {
-  SourceFile file(0, "<test>", text);
-  DiagnosticSink sink;
-  return format(parse(file, sink)).text;
-}
-
 /// Formats to `expected`, which stays as it is.
 void expectFormat(const std::string &text, const std::string &expected) {
   EXPECT_EQ(formatted(text), expected);

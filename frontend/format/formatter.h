@@ -116,7 +116,4 @@ private:
   std::vector<UntouchedRegion> untouched_;
 };
 
-/// Columns of a text: code points.
-uint32_t columnsOf(std::string_view text);
-
 } // namespace ptl

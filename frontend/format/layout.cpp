@@ -6,13 +6,6 @@
 namespace ptl {
 namespace {
 
-bool isOpener(TokenKind kind) {
-  return kind == TokenKind::LParen || kind == TokenKind::LBracket || kind == TokenKind::LBrace;
-}
-bool isCloser(TokenKind kind) {
-  return kind == TokenKind::RParen || kind == TokenKind::RBracket || kind == TokenKind::RBrace;
-}
-
 /// How loosely an operator binds, for choosing where to break; 0 for other tokens.
 unsigned looseness(TokenKind kind) {
   switch (kind) {

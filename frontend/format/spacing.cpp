@@ -1,5 +1,6 @@
 // Spaces between the tokens of a line.
-#include "frontend/format/formatter.h"
+
+#include "frontend/format/spacing.h"
 
 #include <algorithm>
 

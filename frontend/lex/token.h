@@ -55,6 +55,13 @@ std::string_view describe(TokenKind kind);
 TokenKind wordKind(std::string_view word);
 
 bool isPunct(TokenKind kind);
+/// A bracket of any form that opens, and one that closes.
+inline bool isOpener(TokenKind kind) {
+  return kind == TokenKind::LParen || kind == TokenKind::LBracket || kind == TokenKind::LBrace;
+}
+inline bool isCloser(TokenKind kind) {
+  return kind == TokenKind::RParen || kind == TokenKind::RBracket || kind == TokenKind::RBrace;
+}
 /// Reserved words, without element types.
 bool isKeyword(TokenKind kind);
 /// `f16`, `bool`, `int` …

@@ -1,19 +1,12 @@
 #include "frontend/parse/operand_comment.h"
 
+#include "common/words.h"
 #include "frontend/base/word_char.h"
 
 #include <unordered_set>
 
 namespace ptl {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t'))
-    text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t'))
-    text.remove_suffix(1);
-  return text;
-}
 
 /// `G`, `2`, `f(a, b)`, `r.len`, `x[i]`: one operand and nothing else. Gives its first word, else
 /// nothing.

@@ -1,4 +1,5 @@
 #include "frontend/parse/parse.h"
+#include "frontend/syntax/kinds.h"
 
 #include "frontend/syntax/typed_nodes.h"
 

@@ -5,6 +5,7 @@
 #include "frontend/sema/declarations/check_schedule.h"
 #include "frontend/sema/declarations/declare_module.h"
 #include "frontend/sema/declarations/on_demand.h"
+#include "frontend/sema/placement/place_program.h"
 #include "frontend/sema/placement/placement.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // What the table of node kinds says, as functions; and the dump, which needs nothing else.
-#include "frontend/syntax/tree.h"
+
+#include "frontend/syntax/kinds.h"
 
 #include <algorithm>
 

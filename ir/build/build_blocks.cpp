@@ -159,9 +159,7 @@ mlir::Value convertHeld(BuildContext &c, mlir::Value arg, const ConvertExpr &exp
 /// The numbers that rows of elements and their scales stand for.
 static mlir::Value dequantized(BuildContext &c, mlir::Value x, mlir::Value scale, Location loc) {
   mlir::Type f32 = c.b.getF32Type();
-  auto typed = [&](llvm::ArrayRef<Extent> extents) {
-    return ArrayType::get(&c.context, f32, extents, Place::Inferred);
-  };
+  auto typed = [&](llvm::ArrayRef<Extent> extents) { return arrayTypeOf(f32, extents); };
   llvm::SmallVector<Extent> whole(extentsOf(x.getType()));
   llvm::SmallVector<Extent> inBlocks(extentsOf(scale.getType())), one = inBlocks;
   inBlocks.push_back(Extent::constant(kBlockLength));
@@ -185,8 +183,7 @@ static mlir::Value dequantized(BuildContext &c, mlir::Value x, mlir::Value scale
 
 static mlir::Value transposed(BuildContext &c, mlir::Value x, Location loc) {
   llvm::ArrayRef<Extent> extents = extentsOf(x.getType());
-  auto type = ArrayType::get(&c.context, elementTypeOf(x.getType()), {extents[1], extents[0]},
-                             Place::Inferred);
+  auto type = arrayTypeOf(elementTypeOf(x.getType()), {extents[1], extents[0]});
   return c.make<TransposeOp>(loc, type, x, c.b.getDenseI64ArrayAttr({1, 0}));
 }
 

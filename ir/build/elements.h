@@ -63,7 +63,7 @@ private:
     auto array = llvm::dyn_cast<ArrayType>(like_);
     if (!array)
       return element;
-    return ArrayType::get(&c_.context, element, array.getExtents(), Place::Inferred);
+    return arrayTypeOf(element, array.getExtents());
   }
 
   BuildContext &c_;

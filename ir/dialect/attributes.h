@@ -104,6 +104,14 @@ public:
     set(function, argument, mlir::UnitAttr::get(function.getContext()));
   }
 
+  /// Whether this number is among those of the attribute; false without the attribute.
+  bool holds(mlir::Operation *op, int64_t number) const
+    requires std::is_same_v<Type, mlir::DenseI64ArrayAttr>
+  {
+    Type numbers = of(op);
+    return numbers && llvm::is_contained(numbers.asArrayRef(), number);
+  }
+
   void remove(mlir::Operation *op) const { op->removeAttr(key()); }
   /// Removes the attribute and returns it; null if there was none.
   Type take(mlir::Operation *op) const {

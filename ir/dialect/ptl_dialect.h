@@ -75,6 +75,12 @@ namespace ptl::ir {
 llvm::ArrayRef<Extent> extentsOf(mlir::Type type);
 /// The element type of an array or ref; the type itself for scalars.
 mlir::Type elementTypeOf(mlir::Type type);
+/// Whether values of the type are arrays: as values, or as storage of them.
+inline bool isArrayLike(mlir::Type type) { return mlir::isa<ArrayType, RefType>(type); }
+/// The type of an array whose place is not chosen yet.
+inline ArrayType arrayTypeOf(mlir::Type elem, llvm::ArrayRef<Extent> extents) {
+  return ArrayType::get(elem.getContext(), elem, extents, Place::Inferred);
+}
 inline int64_t rankOf(mlir::Type type) { return static_cast<int64_t>(extentsOf(type).size()); }
 
 } // namespace ptl::ir

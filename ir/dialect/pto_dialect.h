@@ -49,6 +49,13 @@ inline constexpr int64_t kDynamic = mlir::ShapedType::kDynamic;
 
 namespace ptl::pto {
 
+/// The kind of core that a kernel's function is for; nothing for functions of no kernel.
+inline std::optional<KernelKind> kernelKindOf(mlir::Operation *function) {
+  auto kind = function->getAttrOfType<KernelKindAttr>("pto.kernel_kind");
+  return kind ? std::optional(kind.getValue()) : std::nullopt;
+}
+inline bool isCube(mlir::Operation *function) { return kernelKindOf(function) == KernelKind::cube; }
+
 /// The bits of an element: 1 for `i1`, otherwise the width of the type.
 int64_t elementBits(mlir::Type type);
 inline int64_t elementBytes(mlir::Type type) { return (elementBits(type) + 7) / 8; }

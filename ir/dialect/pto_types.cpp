@@ -9,6 +9,7 @@ using namespace mlir;
 
 #include "frontend/base/round_up.h"
 #include "ir/dialect/pto_enums.cpp.inc"
+#include "ir/ops/box_order.h"
 
 #define GET_ATTRDEF_CLASSES
 #include "ir/dialect/pto_attrs.cpp.inc"
@@ -70,35 +71,14 @@ llvm::StringRef layoutName(const Layout &layout) {
 
 int64_t elementBits(Type type) { return type.isIndex() ? 64 : type.getIntOrFloatBitWidth(); }
 
-// The shape of a box: 16 rows of 32 bytes, transposed for column-major ones; 16 x 16 elements in
-// the accumulator (fractal 1024), 16 x 2 for scales (fractal 32).
-static std::pair<int64_t, int64_t> boxShape(const Layout &layout, Type element) {
-  int64_t wide = layout.fractal == 1024 ? 16
-                 : layout.fractal == 32 ? 2
-                                        : 32 / elementBytes(element);
-  return layout.inner == Layout::ColMajor ? std::pair{wide, int64_t(16)}
-                                          : std::pair{int64_t(16), wide};
+static BoxOrder orderOf(const Layout &layout) {
+  return {layout.inner != Layout::None, layout.box == Layout::RowMajor,
+          layout.inner != Layout::ColMajor, layout.fractal};
 }
 
 int64_t elementOffset(TileBufType type, int64_t row, int64_t col) {
-  const Layout &layout = type.getLayout();
-  int64_t bytes = elementBytes(type.getElementType());
-  if (layout.inner == Layout::None)
-    // Without boxes elements follow each other along rows or columns.
-    return bytes * (layout.box == Layout::RowMajor ? row * type.getCols() + col
-                                                   : col * type.getRows() + row);
-  auto [boxRows, boxCols] = boxShape(layout, type.getElementType());
-  // The number of boxes is rounded up, since a partial box takes the room of a whole one.
-  int64_t downs = countCovering(type.getRows(), boxRows),
-          acrosses = countCovering(type.getCols(), boxCols);
-  // The box, then the place in it: each has an order of its own.
-  int64_t boxRow = row / boxRows, boxCol = col / boxCols;
-  int64_t box =
-      layout.box == Layout::RowMajor ? boxRow * acrosses + boxCol : boxCol * downs + boxRow;
-  int64_t innerRow = row % boxRows, innerCol = col % boxCols;
-  int64_t inner = layout.inner == Layout::RowMajor ? innerRow * boxCols + innerCol
-                                                   : innerCol * boxRows + innerRow;
-  return bytes * (box * boxRows * boxCols + inner);
+  return ptl::elementOffset(orderOf(type.getLayout()), elementBytes(type.getElementType()),
+                            type.getRows(), type.getCols(), row, col);
 }
 
 // ---- tile buffers -------------------------------------------------------------------------------
@@ -107,7 +87,7 @@ int64_t TileBufType::getBytes() const {
   int64_t rows = getRows(), cols = getCols();
   // A boxed tile occupies whole boxes.
   if (getLayout().inner != Layout::None) {
-    auto [boxRows, boxCols] = boxShape(getLayout(), getElementType());
+    auto [boxRows, boxCols] = boxShape(orderOf(getLayout()), elementBytes(getElementType()));
     rows = roundUp(rows, boxRows);
     cols = roundUp(cols, boxCols);
   }

@@ -1,5 +1,7 @@
 // The operations that the records of `ir/ops` make: what they say becomes one use of a built-in.
 #include "codegen/reference/array_ops.h"
+#include "codegen/reference/ops_elementwise.h"
+#include "codegen/reference/ops_shape.h"
 #include "ir/execute/arithmetic.h"
 #include "ir/execute/interpreter.h"
 #include "passes/analysis/op_info.h"

@@ -16,11 +16,6 @@ using reference::RunStatus;
 
 static std::string nameOf(Operation *op) { return "`" + op->getName().getStringRef().str() + "`"; }
 
-static bool says(Operation *op, llvm::StringRef name, int64_t number) {
-  auto numbers = op->getAttrOfType<DenseI64ArrayAttr>(name);
-  return numbers && llvm::is_contained(numbers.asArrayRef(), number);
-}
-
 /// Makes `values_` those of a kind of core.
 void Interpreter::on(Core core) {
   // Each kind of core has values of its own, and the present one's are in `values_`.
@@ -76,12 +71,12 @@ std::optional<std::vector<int64_t>> Interpreter::agreed(Operation *op, ValueRang
 void Interpreter::handOver(Operation *op) {
   for (OpResult result : op->getResults()) {
     int64_t number = result.getResultNumber();
-    if (!says(op, attrs::crosses, number))
+    if (!attrs::crosses.holds(op, number))
       continue;
     auto attribute = attrs::core.of(op);
     // Accumulators belong to the cube core, whatever is said of the whole operation.
     bool fromCube =
-        (attribute && attribute.getValue() == "aic") || says(op, attrs::accumulates, number);
+        (attribute && attribute.getValue() == "aic") || attrs::accumulates.holds(op, number);
     Core to = fromCube ? Vector : Cube;
     // The sender's values become the present ones, so the receiver's are the others.
     on(fromCube ? Cube : Vector);

@@ -1,5 +1,6 @@
 #include "lsp/ide/code_actions.h"
 
+#include "lsp/ide/actions/organize_imports.h"
 #include "lsp/ide/actions/refactoring.h"
 #include "lsp/ide/module_exports.h"
 

@@ -1,23 +1,17 @@
 #include "lsp/ide/completion.h"
+#include "lsp/ide/describe_signature.h"
 
 #include "frontend/sema/checked_tree.h"
 #include "frontend/sema/type_string.h"
 #include "frontend/syntax/typed_nodes.h"
 #include "lsp/ide/completion_items.h"
+#include "lsp/ide/completion_parts.h"
 
 #include <algorithm>
 
 namespace ptl::ide {
 
 // ---- By site ------------------------------------------------------------------------------------
-
-/// Whether the declaration around a place is a program, whose sections are for parts of levels.
-static bool isInProgram(const Tree &tree, uint32_t place) {
-  bool isProgram = false;
-  for (TokenIndex i = 0; i < tree.tokens().size() && tree.token(i).begin < place; ++i)
-    isProgram |= tree.tokenKind(i) == TokenKind::Program;
-  return isProgram;
-}
 
 void Collector::collect() {
   switch (context.site) {

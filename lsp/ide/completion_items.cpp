@@ -1,5 +1,6 @@
 // Names that are visible: locals, declarations, imports, built-ins, words.
 #include "lsp/ide/completion_items.h"
+#include "lsp/ide/describe_signature.h"
 
 #include "frontend/sema/block/checked_block.h"
 #include "frontend/sema/checked_tree.h"

@@ -1,6 +1,7 @@
 // Completes parts of something that is named already: members, arguments, exports, parts of
 // schedules.
 #include "lsp/ide/completion_items.h"
+#include "lsp/ide/describe_signature.h"
 
 #include "frontend/sema/checked_tree.h"
 #include "frontend/sema/type_string.h"

@@ -1,4 +1,6 @@
 // What programs on parts call: movements, with what they name, and the words of pools.
+#include "lsp/ide/completion_parts.h"
+
 #include "ir/ops/movement_table.h"
 #include "lsp/ide/completion_items.h"
 
@@ -47,15 +49,14 @@ std::vector<NamedArgument> argumentsOfParts(std::string_view callee) {
   return named;
 }
 
-/// Whether a program begins before a place, whose words these are.
+} // namespace
+
 bool isInProgram(const Tree &tree, uint32_t place) {
   for (TokenIndex i = 0; i < tree.tokens().size() && tree.token(i).begin < place; ++i)
     if (tree.tokenKind(i) == TokenKind::Program)
       return true;
   return false;
 }
-
-} // namespace
 
 void Collector::partsCalls() {
   if (!isInProgram(tree, context.begin))

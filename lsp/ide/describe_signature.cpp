@@ -1,5 +1,6 @@
 // Signatures and documentation of declarations and built-ins.
-#include "lsp/ide/describe.h"
+
+#include "lsp/ide/describe_signature.h"
 
 #include "frontend/syntax/signature.h"
 #include "frontend/syntax/typed_nodes.h"

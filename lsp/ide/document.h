@@ -21,6 +21,12 @@ struct LineByte {
   bool operator==(const LineByte &) const = default;
 };
 
+/// The position of a byte in a text that stands alone.
+inline LineByte lineByteOf(const SourceFile &file, uint32_t offset) {
+  LineColumn at = file.lineColumn(offset);
+  return {at.line - 1, at.column - 1};
+}
+
 /// A chunk at its place in the document, with the result of its check. The frequently used members
 /// of the chunk are repeated here, so that iterating over all places does not touch the chunks.
 struct Place {

@@ -1,4 +1,5 @@
 #include "lsp/ide/folding.h"
+#include "frontend/syntax/kinds.h"
 
 #include <algorithm>
 

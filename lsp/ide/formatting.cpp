@@ -182,13 +182,6 @@ std::vector<Edit> formatRange(const Document &document, Range range) {
 
 // ---- While typing -------------------------------------------------------------------------------
 
-static bool isOpener(TokenKind kind) {
-  return kind == TokenKind::LBrace || kind == TokenKind::LParen || kind == TokenKind::LBracket;
-}
-static bool isCloser(TokenKind kind) {
-  return kind == TokenKind::RBrace || kind == TokenKind::RParen || kind == TokenKind::RBracket;
-}
-
 /// The opening brackets before a byte that are not closed before it, and the last token.
 struct Nesting {
   std::vector<TokenIndex> open;

@@ -17,13 +17,6 @@
 namespace ptl::ide {
 namespace formatting_test {
 
-std::string formatted(const std::string &text) {
-  SourceFile file(0, "", text);
-  DiagnosticSink sink;
-  Tree tree = parse(file, sink);
-  return format(tree).text;
-}
-
 /// A document with the marks `$[`, `$]` or `$0` taken out.
 struct Marked {
   Workspace workspace;

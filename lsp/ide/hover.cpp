@@ -1,4 +1,5 @@
 #include "lsp/ide/hover.h"
+#include "frontend/syntax/kinds.h"
 
 #include "frontend/sema/placement/movement_call.h"
 #include "frontend/sema/placement/placement_text.h"
@@ -6,7 +7,9 @@
 #include "frontend/sema/type_string.h"
 #include "frontend/syntax/typed_nodes.h"
 #include "lsp/ide/describe.h"
+#include "lsp/ide/describe_signature.h"
 #include "lsp/ide/symbol.h"
+#include "lsp/ide/symbol_at.h"
 #include "lsp/ide/words.h"
 
 #include <algorithm>
@@ -62,21 +65,10 @@ std::string code(std::string_view text) { return "`" + std::string(text) + "`"; 
 
 std::string quoted(const DimContext &dims, Dim dim) { return code(dims.toString(dim)); }
 
-void collectSymbols(Dim dim, std::vector<SymbolId> &found) {
-  for (const DimTerm &term : dim.terms())
-    for (const DimFactor &factor : term.monomial->factors) {
-      if (factor.atom->kind == DimAtomKind::Symbol)
-        found.push_back(factor.atom->symbol);
-      for (Dim operand : factor.atom->operands)
-        collectSymbols(operand, found);
-    }
-}
-
 /// The values that a text about `dim` was computed with: `BQ = 64, BK = 128`.
 std::string usedDefaults(DimContext &dims, const CallableDecl *callable, Dim dim) {
   std::vector<SymbolId> symbols;
-  if (dim)
-    collectSymbols(dim, symbols);
+  forEachSymbol(dim, [&](SymbolId symbol) { symbols.push_back(symbol); });
   std::string text;
   for (const auto &[symbol, value] : tunableDefaults(dims, callable))
     if (std::find(symbols.begin(), symbols.end(), symbol) != symbols.end())

@@ -1,4 +1,5 @@
 #include "lsp/ide/names.h"
+#include "frontend/syntax/kinds.h"
 
 #include "frontend/syntax/typed_nodes.h"
 #include "ir/ops/op_table.h"

@@ -1,4 +1,5 @@
 #include "lsp/ide/navigation.h"
+#include "lsp/ide/symbol_at.h"
 
 #include "frontend/syntax/typed_nodes.h"
 

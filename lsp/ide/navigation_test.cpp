@@ -3,6 +3,7 @@
 #include "lsp/ide/navigation.h"
 #include "lsp/ide/navigation_test_util.h"
 #include "lsp/ide/rename.h"
+#include "lsp/ide/symbol_at.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,5 @@
 #include "lsp/ide/rename.h"
+#include "lsp/ide/symbol_at.h"
 
 #include "frontend/parse/parse.h"
 #include "frontend/syntax/typed_nodes.h"

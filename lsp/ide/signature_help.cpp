@@ -1,4 +1,5 @@
 #include "lsp/ide/signature_help.h"
+#include "lsp/ide/describe_signature.h"
 
 #include "lsp/ide/call_context.h"
 

@@ -59,9 +59,6 @@ struct Symbol {
   const Tree &tree() const { return *chunk->tree; } ///< of the declaration
 };
 
-/// The symbol that covers a byte of a file, or ends there.
-std::optional<Symbol> symbolAt(Workspace &workspace, File &file, uint32_t offset);
-
 /// The meaning of one name of a chunk, without the result of the chunk's check. The chunk is
 /// checked only if the meaning of a field depends on it.
 std::optional<Symbol> resolve(Workspace &workspace, File &file, size_t place, const NameUse &use);

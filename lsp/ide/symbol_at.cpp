@@ -1,6 +1,7 @@
 // Finds the symbol at a byte of a file: a name, an operator or a word, with the result of the
 // check.
-#include "lsp/ide/symbol.h"
+
+#include "lsp/ide/symbol_at.h"
 
 #include <algorithm>
 

@@ -1,5 +1,6 @@
 // `$0` marks the cursor. Every text is also tried with all that follows the cursor's word cut off.
 #include "lsp/ide/symbol.h"
+#include "lsp/ide/symbol_at.h"
 #include "lsp/ide/test_options.h"
 
 #include <gtest/gtest.h>

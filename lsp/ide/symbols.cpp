@@ -26,10 +26,7 @@ struct OutlineMaker {
 
 } // namespace
 
-LineByte OutlineMaker::position(uint32_t offset) const {
-  LineColumn at = chunk.file.lineColumn(offset);
-  return {at.line - 1, at.column - 1};
-}
+LineByte OutlineMaker::position(uint32_t offset) const { return lineByteOf(chunk.file, offset); }
 
 void OutlineMaker::add(OutlineKind kind, NodeId node, NodeId name, std::string detail,
                        bool isNested) {

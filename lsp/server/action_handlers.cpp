@@ -3,6 +3,7 @@
 #include "lsp/ide/explicit_offer.h"
 #include "lsp/ide/lenses.h"
 #include "lsp/ide/navigation.h"
+#include "lsp/ide/symbol_at.h"
 #include "lsp/server/advice.h"
 #include "lsp/server/connection.h"
 #include "lsp/server/handlers.h"

@@ -1,5 +1,7 @@
 #include "lsp/server/capabilities.h"
 
+#include "frontend/base/given_value.h"
+
 namespace ptl::lsp {
 
 /// The value at a path (`/textDocument/hover`), null if something on the way is missing.
@@ -127,7 +129,33 @@ static json flatSizes(const json &sizes) {
   return flat;
 }
 
-void applySettings(const json &settings, Settings &own, CheckOptions &options) {
+/// Leaves out what is no value of a length, a tunable or an element type, and says so. Numbers may also
+/// be written as text, as on command lines.
+static void keepValues(json &values, const char *setting, bool onlyNumbers,
+                       std::vector<std::string> &problems) {
+  for (auto each = values.begin(); each != values.end();) {
+    if (each->is_null()) {
+      each = values.erase(each); // as good as not given
+      continue;
+    }
+    std::string text = each->is_string() ? each->get<std::string>() : each->dump();
+    std::optional<int64_t> number = givenNumber(text);
+    std::string problem = number ? "" : givenProblem(text);
+    if (problem.empty() && !number && onlyNumbers)
+      problem = "`" + text + "` is not a whole number";
+    if (problem.empty()) {
+      if (number && (onlyNumbers || each->is_string()))
+        *each = *number;
+      ++each;
+      continue;
+    }
+    problems.push_back(std::string("the setting `") + setting + "` of `" + each.key() +
+                       "` is ignored: " + problem);
+    each = values.erase(each);
+  }
+}
+
+std::vector<std::string> applySettings(const json &settings, Settings &own, CheckOptions &options) {
   take(settings, "/inlayHints/types", own.typeHints);
   take(settings, "/inlayHints/parameters", own.parameterHints);
   take(settings, "/inlayHints/capacities", own.capacityHints);
@@ -145,11 +173,20 @@ void applySettings(const json &settings, Settings &own, CheckOptions &options) {
   take(settings, "/machines", own.machines);
   take(settings, "/sizes", own.sizes);
   take(settings, "/importPaths", options.importPaths);
-  take(settings, "/defines", options.defines);
   take(settings, "/standardLibrary", options.stdPath);
   if (!own.bindings.is_object())
     own.bindings = json::object();
   own.sizes = flatSizes(own.sizes);
+  std::vector<std::string> problems;
+  keepValues(own.bindings, "ptl.preview.bindings", false, problems);
+  keepValues(own.sizes, "ptl.sizes", true, problems);
+  if (json defines = at(settings, "/defines"); defines.is_object()) {
+    keepValues(defines, "ptl.defines", true, problems);
+    options.defines.clear();
+    for (const auto &[name, value] : defines.items())
+      options.defines[name] = value.get<int64_t>();
+  }
+  return problems;
 }
 
 } // namespace ptl::lsp

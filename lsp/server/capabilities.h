@@ -9,7 +9,8 @@ namespace ptl::lsp {
 ClientAbilities abilitiesOf(const json &capabilities);
 /// The abilities of the server, which are the rows of the method tables.
 json serverCapabilities(const ClientAbilities &client);
-/// Applies the client's `settings` (`ptl.…`); members of other types than expected are ignored.
-void applySettings(const json &settings, Settings &own, CheckOptions &options);
+/// Applies the client's `settings` (`ptl.…`); members of other types than expected are ignored. Returns
+/// what is to be said of values that are ignored.
+std::vector<std::string> applySettings(const json &settings, Settings &own, CheckOptions &options);
 
 } // namespace ptl::lsp

@@ -37,7 +37,9 @@ void setSettings(Server &server, const json &given) {
   // The options are changed in a copy, because setting them resolves all imports again.
   CheckOptions options = session.workspace.options();
   Settings before = session.settings;
-  applySettings(settings, session.settings, options);
+  enum { Warning = 2 };
+  for (const std::string &problem : applySettings(settings, session.settings, options))
+    server.notify("window/showMessage", {{"type", int(Warning)}, {"message", problem}});
   bool changed = options.importPaths != session.workspace.options().importPaths ||
                  options.stdPath != session.workspace.options().stdPath ||
                  options.defines != session.workspace.options().defines;

@@ -1,5 +1,6 @@
 #include "lsp/server/connection.h"
 
+#include "common/message_header.h"
 #include <algorithm>
 #include <csignal>
 #include <fcntl.h>
@@ -145,15 +146,11 @@ void Connection::writeAll(std::span<std::string_view> pieces) {
     delete write;
 }
 
-std::string dumped(const json &value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 void Connection::send(const json &message) {
   auto result = message.find("result");
   if (result == message.end() || !result->is_binary()) {
     std::string text = dumped(message);
-    std::string header = frameHeader(text.size());
+    std::string header = messageHeader(text.size());
     std::string_view pieces[] = {header, text};
     return writeAll(pieces);
   }
@@ -165,7 +162,7 @@ void Connection::send(const json &message) {
 
 void Connection::sendAround(const std::string &begin, std::string_view middle,
                             std::string_view end) {
-  std::string header = frameHeader(begin.size() + middle.size() + end.size()) + begin;
+  std::string header = messageHeader(begin.size() + middle.size() + end.size()) + begin;
   std::string_view pieces[] = {header, middle, end};
   writeAll(pieces);
 }

@@ -2,10 +2,10 @@
 // loop.
 #pragma once
 
+#include "common/json_fields.h"
 #include "lsp/server/callback.h"
 #include "lsp/server/framing.h"
 
-#include <nlohmann/json.hpp>
 #include <uv.h>
 
 #include <span>
@@ -13,9 +13,6 @@
 #include <string_view>
 
 namespace ptl::lsp {
-
-/// A value as compact text. Bytes that are not UTF-8 become the replacement character.
-std::string dumped(const nlohmann::json &value);
 
 using json = nlohmann::json;
 

@@ -1,4 +1,5 @@
 #include "lsp/server/deferred.h"
+#include "frontend/syntax/kinds.h"
 
 #include "lsp/server/compiler_failed.h"
 #include "lsp/server/handlers.h"

@@ -17,9 +17,6 @@ void askStages(Server &server, Callback<> then);
 std::string entryAt(const ide::File &file, uint32_t offset);
 /// Whether `file` is `other`, or imports it, directly or not.
 bool readsFile(const ide::File &file, const ide::File &other);
-/// Answers a hover in an open file of IR.
-void irDocumentHover(Server &server, const std::string &uri, const json &params,
-                     const Reply &reply);
 /// Recomputes the open previews of a file, and those of files that import it.
 void previewsChanged(Server &server, const ide::File &file);
 

@@ -1,39 +1,10 @@
 #include "lsp/server/framing.h"
 
-#include "frontend/base/read_number.h"
+#include "common/message_header.h"
 
 #include <algorithm>
 
 namespace ptl::lsp {
-
-static bool equalsIgnoringCase(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) {
-           return (x | 0x20) == (y | 0x20);
-         });
-}
-
-static std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t'))
-    text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r'))
-    text.remove_suffix(1);
-  return text;
-}
-
-/// The number after `Content-Length:` in the lines of a header.
-static std::optional<size_t> contentLength(std::string_view header) {
-  while (!header.empty()) {
-    size_t end = std::min(header.find('\n'), header.size());
-    std::string_view line = trimmed(header.substr(0, end));
-    header.remove_prefix(std::min(end + 1, header.size()));
-    size_t colon = line.find(':');
-    if (colon == line.npos || !equalsIgnoringCase(trimmed(line.substr(0, colon)), "content-length"))
-      continue;
-    if (std::optional<size_t> length = integerIn<size_t>(trimmed(line.substr(colon + 1))))
-      return length;
-  }
-  return std::nullopt;
-}
 
 static size_t lastHeaderIn(std::string_view text) {
   constexpr std::string_view name = "content-length:";
@@ -110,12 +81,8 @@ std::optional<std::string> FrameReader::next(std::string &error) {
   return message;
 }
 
-std::string frameHeader(size_t size) {
-  return "Content-Length: " + std::to_string(size) + "\r\n\r\n";
-}
-
 std::string frame(std::string_view message) {
-  std::string framed = frameHeader(message.size());
+  std::string framed = messageHeader(message.size());
   framed += message;
   return framed;
 }

@@ -33,7 +33,5 @@ private:
 
 /// A message with its frame.
 std::string frame(std::string_view message);
-/// The header of a message of this size.
-std::string frameHeader(size_t size);
 
 } // namespace ptl::lsp

@@ -56,10 +56,7 @@ struct HintWriter {
   ChunkHints &out;
   const std::string uri; ///< of the file
 
-  ide::LineByte positionOf(uint32_t offset) const {
-    LineColumn at = chunk.file.lineColumn(offset);
-    return {at.line - 1, at.column - 1};
-  }
+  ide::LineByte positionOf(uint32_t offset) const { return ide::lineByteOf(chunk.file, offset); }
   void location(Span definition);
   void label(const ide::InlayHint &hint);
   void item(const ide::InlayHint &hint);

@@ -1,7 +1,8 @@
 // Hover and definition where IR has a say: what an expression became, what a line of IR came from.
 
+#include "lsp/server/ir_hover.h"
+
 #include "lsp/ide/document.h"
-#include "lsp/server/deferred.h"
 #include "lsp/server/handlers.h"
 #include "lsp/server/later.h"
 

@@ -1,6 +1,7 @@
 // `ptl-lsp`: the language server on standard input and output or a loopback socket, and its check
 // of a file with every feature.
 
+#include "common/read_number.h"
 #include "frontend/base/install.h"
 #include "frontend/base/time_slice.h"
 #include "lsp/server/self_check.h"
@@ -78,12 +79,14 @@ int main(int argc, char **argv) {
     if (!std::strcmp(argument, "--check"))
       return ptl::lsp::selfCheck(argv + i + 1, argv + argc);
     if (!std::strcmp(argument, "--port") && i + 1 < argc) {
-      char *end = nullptr;
-      long number = std::strtol(argv[++i], &end, 10);
-      if (*argv[i] && !*end && number >= 0 && number <= 65535) {
-        port = static_cast<int>(number);
+      if (std::optional<uint16_t> number = ptl::integerIn<uint16_t>(argv[++i])) {
+        port = *number;
         continue;
       }
+      std::fprintf(stderr,
+                   "ptl-lsp: error: `--port %s`: a whole number from 0 to 65535 is expected\n",
+                   argv[i]);
+      return 2;
     }
     std::fprintf(stderr, "ptl-lsp: error: unknown argument `%s`\n%s", argv[i], kHelp);
     return 2;

@@ -4,6 +4,7 @@
 #include "lsp/ide/move_files.h"
 #include "lsp/ide/navigation.h"
 #include "lsp/ide/rename.h"
+#include "lsp/ide/symbol_at.h"
 #include "lsp/server/handlers.h"
 
 #include <filesystem>

@@ -3,9 +3,7 @@
 namespace ptl::lsp {
 
 json errorMessage(const json &id, const RequestError &error) {
-  return {{"jsonrpc", "2.0"},
-          {"id", id},
-          {"error", {{"code", error.code}, {"message", error.message}}}};
+  return ptl::errorMessage(id, error.code, error.message);
 }
 
 /// An answer that is still due. When it is destroyed without an answer, the request fails.

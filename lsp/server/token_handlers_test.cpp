@@ -1,4 +1,5 @@
 // Deltas lead to what a full answer says.
+#include "lsp/server/answer_test_util.h"
 #include "lsp/server/handlers.h"
 
 #include <gtest/gtest.h>
@@ -7,11 +8,6 @@
 
 namespace ptl::lsp {
 namespace token_handlers_test {
-
-json parsed(const json &answer) {
-  const auto &bytes = answer.get_binary();
-  return json::parse(bytes.begin(), bytes.end());
-}
 
 TEST(SemanticTokens, DeltasAreTheFullAnswer) {
   std::string text;

@@ -243,15 +243,10 @@ void WorkerClient::sendNext() {
   }
 }
 
-/// A member that is a text. A worker that dies may write anything, so its type is checked.
-static std::string textOf(const json &object, const char *key, const std::string &otherwise = "") {
-  auto found = object.is_object() ? object.find(key) : object.end();
-  return found != object.end() && found->is_string() ? found->get<std::string>() : otherwise;
-}
-
 void WorkerClient::receive(const json &message) {
   if (auto progress = message.find("progress"); progress != message.end()) {
-    step_ = textOf(*progress, "step");
+    // A worker that dies may write anything, so types are checked.
+    step_ = textField(*progress, "step");
     if (current_)
       onProgress(current_->method, step_);
     return;
@@ -263,7 +258,7 @@ void WorkerClient::receive(const json &message) {
     return;
   }
   auto error = message.find("error");
-  std::string code = error == message.end() ? "" : textOf(*error, "code");
+  std::string code = error == message.end() ? "" : textField(*error, "code");
   if (code == "timeout" || code == "crash") {
     lastWords_ = message; // the worker ends now
     return;
@@ -275,7 +270,7 @@ void WorkerClient::receive(const json &message) {
   if (error == message.end())
     answer.result = message.value("result", json());
   else
-    answer = failure(code, textOf(*error, "message", code));
+    answer = failure(code, textField(*error, "message", code));
   finish(*task, std::move(answer));
   sendNext();
 }
@@ -296,9 +291,7 @@ void WorkerClient::onExit(int64_t status, int signal) {
     // A request without a text cannot be what made it crash.
     if (!task->request.members.empty())
       poison_.insert(fingerprintOf(task->method, task->request));
-    std::string step = lastWords_.is_object() && lastWords_.contains("error")
-                           ? textOf(lastWords_["error"], "step", step_)
-                           : step_;
+    std::string step = textField(objectField(lastWords_, "error"), "step", step_);
     std::string how =
         signal ? "signal " + std::to_string(signal) : "exit code " + std::to_string(status);
     // The worker itself exits with 124 when a request takes too long.

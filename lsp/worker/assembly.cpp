@@ -1,6 +1,7 @@
 // Makes assembly readable: what only debuggers and linkers need is removed, and `.loc` directives
 // become numbers of locations.
-#include "lsp/worker/print_ir.h"
+
+#include "lsp/worker/assembly.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"

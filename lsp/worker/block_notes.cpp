@@ -223,11 +223,9 @@ void BlockNotes::Writer::reason(Operation *op) {
 
 /// A pipe of a core in words, `` `fix` of the cube core``. With `all` both vector cores are meant.
 static std::string endText(Pipe pipe, func::FuncOp function, bool all) {
-  auto kind = function->getAttrOfType<KernelKindAttr>("pto.kernel_kind");
-  bool isCube = kind && kind.getValue() == KernelKind::cube;
-  return pipeText(pipe) + (isCube ? " of the cube core"
-                           : all  ? " of both vector cores"
-                                  : " of the vector core");
+  return pipeText(pipe) + (isCube(function) ? " of the cube core"
+                           : all            ? " of both vector cores"
+                                            : " of the vector core");
 }
 
 void BlockNotes::Writer::flag(Operation *op, const Flag &flag) {
@@ -357,8 +355,8 @@ void BlockNotes::Writer::accesses(Operation *op) {
 
 void BlockNotes::Writer::instruction(Operation *op, Pipe pipe) {
   std::string text = "runs on " + pipeText(pipe);
-  if (auto kind = func::FuncOp(function_.op)->getAttrOfType<KernelKindAttr>("pto.kernel_kind"))
-    text += " of the " + stringifyKernelKind(kind.getValue()).str() + " core";
+  if (std::optional<KernelKind> kind = kernelKindOf(function_.op))
+    text += " of the " + stringifyKernelKind(*kind).str() + " core";
   if (Instruction instruction(op); instruction && !instruction.info().summary.empty())
     text = std::string(instruction.info().summary) + "; " + text;
   add(text);

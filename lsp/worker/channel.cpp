@@ -1,8 +1,9 @@
 #include "lsp/worker/channel.h"
 
+#include "common/message_header.h"
+
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <poll.h>
 #include <unistd.h>
 
@@ -14,54 +15,7 @@ constexpr size_t kLongestHeader = 4096;
 constexpr size_t kLongestMessage = size_t(256) << 20;
 constexpr std::string_view kHeaderEnd = "\r\n\r\n";
 
-/// The length that a header gives.
-std::optional<size_t> contentLength(std::string_view header) {
-  constexpr std::string_view name = "content-length:";
-  for (size_t begin = 0; begin < header.size();) {
-    size_t end = std::min(header.find("\r\n", begin), header.size());
-    std::string line(header.substr(begin, end - begin));
-    std::transform(line.begin(), line.end(), line.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    begin = end + 2;
-    if (!line.starts_with(name))
-      continue;
-    size_t digits = line.find_first_not_of(' ', name.size());
-    size_t length = 0;
-    if (digits == line.npos)
-      return std::nullopt;
-    auto [last, status] = std::from_chars(line.data() + digits, line.data() + line.size(), length);
-    if (status == std::errc() && length <= kLongestMessage)
-      return length;
-  }
-  return std::nullopt;
-}
-
 } // namespace
-
-std::string textOf(const Json &object, const char *key, const std::string &otherwise) {
-  auto found = object.is_object() ? object.find(key) : object.end();
-  return found != object.end() && found->is_string() ? found->get<std::string>() : otherwise;
-}
-
-int64_t numberOf(const Json &object, const char *key, int64_t otherwise) {
-  auto found = object.is_object() ? object.find(key) : object.end();
-  return found != object.end() && found->is_number_integer() ? found->get<int64_t>() : otherwise;
-}
-
-bool truthOf(const Json &object, const char *key, bool otherwise) {
-  auto found = object.is_object() ? object.find(key) : object.end();
-  return found != object.end() && found->is_boolean() ? found->get<bool>() : otherwise;
-}
-
-const Json &objectOf(const Json &object, const char *key) {
-  static const Json empty = Json::object();
-  auto found = object.is_object() ? object.find(key) : object.end();
-  return found != object.end() && found->is_object() ? *found : empty;
-}
-
-std::string dumped(const Json &value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 bool Channel::fill(bool wait) {
   pollfd ready = {in_, POLLIN, 0};
@@ -90,7 +44,7 @@ bool Channel::takeFrame() {
     return true;
   }
   std::optional<size_t> length = contentLength(std::string_view(buffer_).substr(0, end));
-  if (!length) {
+  if (!length || *length > kLongestMessage) {
     buffer_.erase(0, end + kHeaderEnd.size());
     messages_.push_back(Json(Json::value_t::discarded));
     return true;
@@ -140,7 +94,7 @@ bool Channel::wasCancelled(const Json &id) {
 
 void Channel::write(const Json &message) {
   std::string text = dumped(message);
-  std::string frame = "Content-Length: " + std::to_string(text.size()) + "\r\n\r\n" + text;
+  std::string frame = messageHeader(text.size()) + text;
   for (size_t done = 0; done < frame.size();) {
     ssize_t count = ::write(out_, frame.data() + done, frame.size() - done);
     if (count < 0 && errno == EINTR)

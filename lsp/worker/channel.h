@@ -1,7 +1,7 @@
 // Messages between the server and the worker: JSON after a `Content-Length` header, as in LSP.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include "common/json_fields.h"
 
 #include <deque>
 #include <optional>
@@ -10,16 +10,6 @@
 namespace ptl::worker {
 
 using Json = nlohmann::json;
-
-/// The member as text, number or boolean; the default if it is missing or has another type.
-std::string textOf(const Json &object, const char *key, const std::string &otherwise = "");
-int64_t numberOf(const Json &object, const char *key, int64_t otherwise);
-bool truthOf(const Json &object, const char *key, bool otherwise);
-/// The member if it is an object, otherwise an empty object.
-const Json &objectOf(const Json &object, const char *key);
-
-/// The value as one line; invalid UTF-8 is replaced.
-std::string dumped(const Json &value);
 
 class Channel {
 public:

@@ -4,6 +4,7 @@
 #include "compile/source/explicit_source.h"
 #include "frontend/sema/dump/dump.h"
 #include "ir/dialect/source_range.h"
+#include "lsp/worker/assembly.h"
 #include "lsp/worker/print_ir.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -8,7 +8,7 @@ namespace ptl::worker {
 
 ExampleSizes sizesOf(const Json &request) {
   ExampleSizes sizes;
-  for (const auto &[name, value] : objectOf(request, "sizes").items())
+  for (const auto &[name, value] : objectField(request, "sizes").items())
     if (value.is_number_integer())
       sizes[name] = value.get<int64_t>();
   return sizes;
@@ -51,7 +51,7 @@ Json Worker::processorTime(const Json &request) {
                  {"diagnostics", Json::array()},
                  {"entries", choicesJson(view.code->entries())},
                  {"cached", view.isKnown}};
-  if (truthOf(request, "cost", false)) {
+  if (truthField(request, "cost", false)) {
     if (!step("cost"))
       return error("cancelled", "the request was cancelled");
     if (!addCost(view, view.code->processorCost(sizesOf(request), view.timings), result))
@@ -62,7 +62,7 @@ Json Worker::processorTime(const Json &request) {
 }
 
 Json Worker::feasibility(const Json &request) {
-  std::string target = textOf(request, "target");
+  std::string target = textField(request, "target");
   if (target == "cpu")
     return processorTime(request);
   View view = open(request, target.empty() ? std::string(kUsualChip) : target);
@@ -102,14 +102,14 @@ Json Worker::feasibility(const Json &request) {
                  {"timings", timingsJson(view.timings)}};
   if (outcome->overflow)
     result["overflow"] = overflowJson(*outcome->overflow);
-  if (!truthOf(request, "cost", false) || !outcome->fits)
+  if (!truthField(request, "cost", false) || !outcome->fits)
     return {{"result", std::move(result)}};
   if (!step("cost"))
     return error("cancelled", "the request was cancelled");
-  bool isAdvised = truthOf(request, "advice", false);
-  const Cost *cost =
-      isAdvised ? view.code->advised(sizesOf(request), watch, view.timings)
-                : view.code->cost(sizesOf(request), truthOf(request, "hints", false), view.timings);
+  bool isAdvised = truthField(request, "advice", false);
+  const Cost *cost = isAdvised ? view.code->advised(sizesOf(request), watch, view.timings)
+                               : view.code->cost(sizesOf(request),
+                                                 truthField(request, "hints", false), view.timings);
   if (!cost && isAdvised && !view.code->isSettled() && !step("cost"))
     return error("cancelled", "the request was cancelled");
   if (!addCost(view, cost, result))
@@ -151,7 +151,7 @@ Json Worker::sizes(const Json &request) {
 static constexpr int64_t kMostOperations = 150'000;
 
 Json Worker::timeline(const Json &request) {
-  std::string target = textOf(request, "target");
+  std::string target = textField(request, "target");
   View view = open(request, target.empty() ? std::string(kUsualChip) : target);
   if (!view.failure.is_null())
     return openFailure(std::move(view.failure));
@@ -167,13 +167,13 @@ Json Worker::timeline(const Json &request) {
     return stageFailure(view);
   bool isPart = false;
   std::string problem = "there are no costs for `" + target + "`";
-  int64_t most = numberOf(request, "mostOperations", kMostOperations);
+  int64_t most = numberField(request, "mostOperations", kMostOperations);
   std::optional<rt::sim::Report> report =
       view.code->timeline(sizesOf(request), static_cast<uint64_t>(std::max<int64_t>(most, 1)),
                           isPart, problem, view.timings);
   if (!report)
     return {{"result", {{"ok", false}, {"error", {{"code", "no-time"}, {"message", problem}}}}}};
-  bool isPage = textOf(request, "form") == "page";
+  bool isPage = textField(request, "form") == "page";
   Json result = {{"ok", true},
                  {"entry", report->entry},
                  {"target", report->machine},

@@ -1,5 +1,6 @@
 // The graph of a declaration, whose times depend on the sizes that are asked for.
 #include "compile/chip/feasibility.h"
+#include "compile/graph/graph_svg.h"
 #include "compile/graph/graph_text.h"
 #include "compile/graph/make_graph.h"
 #include "lsp/worker/code.h"

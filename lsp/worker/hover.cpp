@@ -1,5 +1,6 @@
 #include "lsp/worker/hover.h"
 
+#include "common/words.h"
 #include "compile/source_spans.h"
 
 #include <algorithm>
@@ -52,12 +53,6 @@ Found find(const StageText &stage, Span range, const Now &now) {
   return found;
 }
 
-std::string_view trimmed(std::string_view text) {
-  size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
-  text.remove_prefix(begin);
-  return text;
-}
-
 /// `%4 = ptl.exp %3 : …`: the name, and what defines it.
 std::pair<std::string_view, std::string_view> takeApart(std::string_view line) {
   line = trimmed(line);
@@ -87,7 +82,7 @@ std::string shownLine(std::string_view text, StageId id) {
   text = trimmed(text);
   if (id == StageId::Asm)
     text = text.substr(0, text.find('#'));
-  text = text.substr(0, text.find_last_not_of(" \t") + 1);
+  text = trimmed(text);
   return text.size() <= longest ? std::string(text) : std::string(text.substr(0, longest)) + "…";
 }
 

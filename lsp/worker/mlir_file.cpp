@@ -1,5 +1,6 @@
 // A dumped `.mlir` of ours as an editor sees it: what each line is and which source it came from.
-#include "lsp/worker/worker.h"
+
+#include "lsp/worker/mlir_file.h"
 
 #include "codegen/cpu/to_llvm.h"
 #include "ir/dialect/ptl_dialect.h"

@@ -30,8 +30,4 @@ FunctionCodes printFunctions(llvm::Module &module);
 using Needs = std::map<std::string, std::set<std::string>>;
 Needs needsOf(const llvm::Module &module);
 
-/// Splits assembly with line information into functions and makes it readable: directives for
-/// debuggers and the linker are removed.
-FunctionCodes splitAssembly(std::string_view assembly, const Needs &needs);
-
 } // namespace ptl::worker

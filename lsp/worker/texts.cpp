@@ -4,10 +4,11 @@ namespace ptl::worker {
 
 /// Makes a change `{from, to, text}` in a text; false if that has no such bytes.
 static bool makeChange(std::string &text, const Json &change) {
-  int64_t from = numberOf(change, "from", -1), to = numberOf(change, "to", -1);
+  int64_t from = numberField(change, "from", -1), to = numberField(change, "to", -1);
   if (from < 0 || to < from || static_cast<uint64_t>(to) > text.size())
     return false;
-  text.replace(static_cast<size_t>(from), static_cast<size_t>(to - from), textOf(change, "text"));
+  text.replace(static_cast<size_t>(from), static_cast<size_t>(to - from),
+               textField(change, "text"));
   return true;
 }
 

@@ -1,6 +1,7 @@
 #include "lsp/worker/view.h"
 
 #include "compile/cost/cost.h"
+#include "compile/cost/cost_views.h"
 #include "compile/entry/reach.h"
 #include "frontend/base/render.h"
 
@@ -140,16 +141,16 @@ static CodeOptions codeOptionsOf(const Json &options, const Machine *chip,
     result.chip = *chip;
     result.costs = findCosts(chip->name, machines.ownFiles());
   }
-  result.helps = truthOf(options, "helps", false);
-  result.level = static_cast<int>(std::clamp<int64_t>(numberOf(options, "level", 2), 0, 3));
-  result.processor = textOf(options, "processor");
-  result.intel = textOf(options, "syntax") == "intel";
-  result.unchecked = truthOf(options, "unchecked", false);
+  result.helps = truthField(options, "helps", false);
+  result.level = static_cast<int>(std::clamp<int64_t>(numberField(options, "level", 2), 0, 3));
+  result.processor = textField(options, "processor");
+  result.intel = textField(options, "syntax") == "intel";
+  result.unchecked = truthField(options, "unchecked", false);
   return result;
 }
 
 static std::optional<uint32_t> offsetOf(const Json &request) {
-  int64_t given = numberOf(request, "offset", -1);
+  int64_t given = numberField(request, "offset", -1);
   return given < 0 ? std::nullopt
                    : std::optional(static_cast<uint32_t>(std::min<int64_t>(given, UINT32_MAX)));
 }
@@ -162,7 +163,7 @@ static std::unique_ptr<Checked> checkRequest(const Json &request, const std::str
   CheckOptions options;
   options.stdPath = stdPath;
   options.machines = std::move(machines);
-  for (const auto &[path, text] : objectOf(request, "files").items())
+  for (const auto &[path, text] : objectField(request, "files").items())
     if (text.is_string())
       options.overlays[path] = text.get<std::string>();
   auto folders = request.find("importPaths");
@@ -170,10 +171,10 @@ static std::unique_ptr<Checked> checkRequest(const Json &request, const std::str
     for (const Json &folder : *folders)
       if (folder.is_string())
         options.importPaths.push_back(folder.get<std::string>());
-  for (const auto &[name, value] : objectOf(request, "defines").items())
+  for (const auto &[name, value] : objectField(request, "defines").items())
     if (value.is_number_integer())
       options.defines[name] = value.get<int64_t>();
-  std::string root = textOf(request, "root");
+  std::string root = textField(request, "root");
   auto overlay = options.overlays.find(root);
   std::string text;
   if (overlay != options.overlays.end()) {
@@ -186,7 +187,7 @@ static std::unique_ptr<Checked> checkRequest(const Json &request, const std::str
       return nullptr;
     text = disk.file(*file).text();
   }
-  text = narrower.narrowed(root, std::move(text), textOf(request, "entry"), offsetOf(request));
+  text = narrower.narrowed(root, std::move(text), textField(request, "entry"), offsetOf(request));
   FileId file = checked->sources.add(root, std::move(text));
   checked->program = checkFile(checked->sources, file, options, checked->sink);
   checked->options = std::make_shared<CheckOptions>(std::move(options));
@@ -200,8 +201,8 @@ static Json failureOf(const std::string &code, const std::string &message) {
 static std::string keyOf(const Json &request, const std::string &target, const Checked &checked,
                          const std::vector<const CallableDecl *> &reach,
                          const std::vector<BoundEntry> &entries) {
-  std::string key = target + dumped(objectOf(request, "options"));
-  key += dumped(objectOf(request, "defines")) + dumped(objectOf(request, "machines"));
+  std::string key = target + dumped(objectField(request, "options"));
+  key += dumped(objectField(request, "defines")) + dumped(objectField(request, "machines"));
   key += dumped(choicesJson(entries)) + "\n";
   return key + sourceKey(*checked.program, checked.sources, reach);
 }
@@ -216,7 +217,7 @@ static std::string chipNames(const MachineSet &machines) {
 /// The machines that come with the compiler, and those of the request.
 static std::shared_ptr<const MachineSet> machinesOf(const Json &request) {
   std::vector<MachineFile> own;
-  for (const auto &[path, text] : objectOf(request, "machines").items())
+  for (const auto &[path, text] : objectField(request, "machines").items())
     if (text.is_string())
       own.push_back({path, text.get<std::string>()});
   return std::make_shared<MachineSet>(std::move(own));
@@ -241,14 +242,14 @@ Worker::View Worker::open(const Json &request, const std::string &target) {
   std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
   view.timings.emplace_back("check", time.count());
   if (!checked) {
-    view.failure = failureOf("unreadable", "`" + textOf(request, "root") + "` cannot be read");
+    view.failure = failureOf("unreadable", "`" + textField(request, "root") + "` cannot be read");
     return view;
   }
   const CallableDecl *decl =
-      findDeclaration(*checked->program, textOf(request, "entry"), offsetOf(request));
+      findDeclaration(*checked->program, textField(request, "entry"), offsetOf(request));
   if (!decl) {
     view.failure =
-        failureOf("no-entry", "there is no declaration `" + textOf(request, "entry") + "` here");
+        failureOf("no-entry", "there is no declaration `" + textField(request, "entry") + "` here");
     view.failure["diagnostics"] = diagnosticsJson(checked->sources, checked->sink, {});
     return view;
   }
@@ -261,12 +262,12 @@ Worker::View Worker::open(const Json &request, const std::string &target) {
     return view;
   }
   std::string problem;
-  Wanted wanted = wantedOf(objectOf(request, "bindings"));
+  Wanted wanted = wantedOf(objectField(request, "bindings"));
   // Bindings of the user take precedence over example sizes.
   wanted.merge(staticSizes(*decl, sizesOf(request)));
   std::vector<BoundEntry> entries = bindEntries(*checked->program, *decl, wanted, problem);
   // The checked tree needs no binding.
-  if (!problem.empty() && textOf(request, "stage") != stageInfo(StageId::Checked).name) {
+  if (!problem.empty() && textField(request, "stage") != stageInfo(StageId::Checked).name) {
     view.failure = failureOf("binding", problem);
     return view;
   }
@@ -283,7 +284,7 @@ Worker::View Worker::open(const Json &request, const std::string &target) {
       cache_.add(std::move(key),
                  std::make_unique<Code>(
                      std::move(checked), view.reach, std::move(entries),
-                     codeOptionsOf(objectOf(request, "options"), chip, *machines), functions_));
+                     codeOptionsOf(objectField(request, "options"), chip, *machines), functions_));
   return view;
 }
 

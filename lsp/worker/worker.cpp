@@ -1,4 +1,5 @@
 #include "lsp/worker/worker.h"
+#include "lsp/worker/mlir_file.h"
 
 #include "frontend/base/process_memory.h"
 #include "lsp/worker/hover.h"
@@ -41,7 +42,7 @@ Json Worker::answer(Json request) {
     return error("invalid", "a message is a JSON object behind a `Content-Length` header");
   if (std::string problem = texts_.complete(request); !problem.empty())
     return error("invalid", problem);
-  std::string method = textOf(request, "method");
+  std::string method = textField(request, "method");
   Json result;
   if (method == "preview")
     result = preview(request);
@@ -129,7 +130,7 @@ Json Worker::status() const {
 }
 
 Json Worker::mlir(const Json &request) const {
-  return {{"result", describeMlir(textOf(request, "text"))}};
+  return {{"result", describeMlir(textField(request, "text"))}};
 }
 
 namespace {
@@ -200,9 +201,10 @@ struct Worker::OpenStage {
 
 Worker::OpenStage Worker::openStage(const Json &request) {
   OpenStage result;
-  std::optional<StageWish> wish = stageWish(textOf(request, "stage"));
+  std::optional<StageWish> wish = stageWish(textField(request, "stage"));
   if (!wish) {
-    result.failure = error("unknown-stage", "there is no stage `" + textOf(request, "stage") + "`");
+    result.failure =
+        error("unknown-stage", "there is no stage `" + textField(request, "stage") + "`");
     return result;
   }
   result.id = wish->id;
@@ -235,7 +237,7 @@ Json Worker::preview(const Json &request) {
   const StageText *stage = opened.text;
   const StageInfo &info = stageInfo(opened.id);
   Json result = {{"ok", true},
-                 {"stage", textOf(request, "stage")},
+                 {"stage", textField(request, "stage")},
                  {"languageId", info.shown.language},
                  {"extension", info.extension},
                  {"cached", opened.wasMade},
@@ -256,7 +258,7 @@ Json Worker::facts(const Json &request) {
   const View &view = opened.view;
   const StageText *stage = opened.text;
   std::vector<std::string_view> lines = linesOf(stage->text);
-  auto line = static_cast<size_t>(std::max<int64_t>(numberOf(request, "line", 0), 0));
+  auto line = static_cast<size_t>(std::max<int64_t>(numberField(request, "line", 0), 0));
   if (line >= lines.size())
     return error("no-line", "the preview has " + std::to_string(lines.size()) + " lines");
   Json result = {{"ok", true}, {"line", line}, {"text", lines[line]}, {"sources", Json::array()}};
@@ -296,7 +298,7 @@ static std::vector<std::pair<std::string, StageWish>> wishesOf(const Json &reque
 }
 
 static uint32_t byteOf(const Json &request, const char *name) {
-  return static_cast<uint32_t>(std::max<int64_t>(numberOf(request, name, 0), 0));
+  return static_cast<uint32_t>(std::max<int64_t>(numberField(request, name, 0), 0));
 }
 
 Json Worker::hover(const Json &request) {
@@ -318,7 +320,7 @@ Json Worker::hover(const Json &request) {
     Span range = {view.reach.front()->span.file, byteOf(request, "begin"), byteOf(request, "end")};
     stages.push_back(hoverJson(
         *stage, wish.id, built, range, [&](Span span) { return view.now(span); },
-        static_cast<size_t>(std::clamp<int64_t>(numberOf(request, "limit", 8), 1, 100))));
+        static_cast<size_t>(std::clamp<int64_t>(numberField(request, "limit", 8), 1, 100))));
     stages.back()["stage"] = name;
     entries = choicesJson(view.code->entries());
     const Json own = timingsJson(view.timings);

@@ -64,7 +64,4 @@ private:
   bool shouldStop_ = false;
 };
 
-/// Facts about a dumped `.mlir` file (mlir_file.cpp).
-Json describeMlir(const std::string &text);
-
 } // namespace ptl::worker

@@ -1,4 +1,5 @@
 #include "compile/entry/reach.h"
+#include "lsp/worker/assembly.h"
 #include "lsp/worker/hover.h"
 #include "lsp/worker/narrow.h"
 #include "lsp/worker/print_ir.h"
@@ -35,13 +36,13 @@ TEST(Worker, EveryStageHasTextAndSources) {
     if (!info.isShown())
       continue;
     Json result = previewOf(worker, kScale, "scale", std::string(info.name));
-    ASSERT_TRUE(truthOf(result, "ok", false)) << info.name << dumped(result);
-    EXPECT_EQ(textOf(result, "languageId"), info.shown.language);
-    EXPECT_FALSE(textOf(result, "text").empty());
+    ASSERT_TRUE(truthField(result, "ok", false)) << info.name << dumped(result);
+    EXPECT_EQ(textField(result, "languageId"), info.shown.language);
+    EXPECT_FALSE(textField(result, "text").empty());
     // A picture of memories is of no line.
     bool isPlain = info.id == StageId::Memory || info.id == StageId::MemorySvg;
     EXPECT_EQ(result["map"].empty(), isPlain) << info.name;
-    EXPECT_EQ(textOf(result, "text").find("loc("), std::string::npos);
+    EXPECT_EQ(textField(result, "text").find("loc("), std::string::npos);
   }
 }
 
@@ -77,16 +78,16 @@ TEST(Worker, AChangeIsOfTheTextThatWasSentBefore) {
   auto change = [](size_t from, size_t to, const char *text) {
     return Json{{"from", from}, {"to", to}, {"text", text}};
   };
-  EXPECT_EQ(textOf(ask(change(0, 0, ""))["error"], "code"), "invalid") << "there is none";
-  std::string plain = textOf(ask(kScale)["result"], "text");
-  EXPECT_EQ(textOf(ask(change(0, 0, ""))["result"], "text"), plain);
+  EXPECT_EQ(textField(ask(change(0, 0, ""))["error"], "code"), "invalid") << "there is none";
+  std::string plain = textField(ask(kScale)["result"], "text");
+  EXPECT_EQ(textField(ask(change(0, 0, ""))["result"], "text"), plain);
   size_t at = std::string(kScale).find("x[r] * s");
-  std::string text = textOf(ask(change(at, at + 4, "exp(x[r])"))["result"], "text");
+  std::string text = textField(ask(change(at, at + 4, "exp(x[r])"))["result"], "text");
   EXPECT_NE(text.find("exp"), std::string::npos) << text;
-  EXPECT_EQ(textOf(ask(change(0, 100000, ""))["error"], "code"), "invalid") << "beyond its end";
-  EXPECT_EQ(textOf(ask(change(at, at + 9, "x[r]"))["result"], "text"), plain);
+  EXPECT_EQ(textField(ask(change(0, 100000, ""))["error"], "code"), "invalid") << "beyond its end";
+  EXPECT_EQ(textField(ask(change(at, at + 9, "x[r]"))["result"], "text"), plain);
   worker.answer({{"method", "status"}, {"forget", {"t.ptl"}}});
-  EXPECT_EQ(textOf(ask(change(0, 0, ""))["error"], "code"), "invalid") << "it was forgotten";
+  EXPECT_EQ(textField(ask(change(0, 0, ""))["error"], "code"), "invalid") << "it was forgotten";
 }
 
 TEST(Worker, AnExpressionKeepsItsRange) {
@@ -111,7 +112,7 @@ TEST(Worker, StepsAreWatchedAndCanStopTheWork) {
                                {"files", {{"t.ptl", kScale}}},
                                {"entry", "scale"},
                                {"stage", "asm"}});
-  EXPECT_EQ(textOf(answer["error"], "code"), "cancelled");
+  EXPECT_EQ(textField(answer["error"], "code"), "cancelled");
   EXPECT_EQ(steps.front(), "check");
   EXPECT_EQ(steps.back(), "vectorise");
 }
@@ -217,15 +218,15 @@ TEST(Functions, OnlyTheChangedOneIsCompiled) {
   std::vector<std::string> steps;
   Worker worker({}, [&](const std::string &step) { return steps.push_back(step), true; });
   for (std::string stage : {"llvm", "asm"}) {
-    std::string fresh =
-        textOf(previewOf(*std::make_unique<Worker>(WorkerOptions(), Watch()), changed, "f", stage),
-               "text");
+    std::string fresh = textField(
+        previewOf(*std::make_unique<Worker>(WorkerOptions(), Watch()), changed, "f", stage),
+        "text");
     previewOf(worker, text, "f", stage);
     Json result = previewOf(worker, changed, "f", stage);
-    EXPECT_EQ(textOf(result, "text"), fresh) << stage;
+    EXPECT_EQ(textField(result, "text"), fresh) << stage;
     // The same code at another place: nothing is left to compile.
     steps.clear();
-    std::string moved = textOf(previewOf(worker, "\n" + changed, "f", stage), "text");
+    std::string moved = textField(previewOf(worker, "\n" + changed, "f", stage), "text");
     EXPECT_EQ(moved, fresh);
     EXPECT_EQ(std::count(steps.begin(), steps.end(), "translate"), 0);
   }
@@ -244,7 +245,7 @@ TEST(Cache, KeepsWhatWasUsedLast) {
     std::string text = kScale + std::string("// ") + std::to_string(i) + "\n";
     std::string entry = "scale";
     text.replace(text.find("1024"), 4, std::to_string(1024 + i));
-    ASSERT_TRUE(truthOf(previewOf(worker, text, entry, "vector"), "ok", false));
+    ASSERT_TRUE(truthField(previewOf(worker, text, entry, "vector"), "ok", false));
     worker.tidy();
   }
   Json status = worker.answer({{"method", "status"}})["result"];

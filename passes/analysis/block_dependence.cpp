@@ -220,9 +220,7 @@ BlockProgram::BlockProgram(func::FuncOp function, const BlockMachine &machine)
 static std::optional<Pipe> pipeOfFree(TFreeOp free) {
   if (!free.getPipe().getDefiningOp<InitializeL2LPipeOp>())
     return std::nullopt;
-  auto kind =
-      free->getParentOfType<func::FuncOp>()->getAttrOfType<KernelKindAttr>("pto.kernel_kind");
-  return kind && kind.getValue() == KernelKind::cube ? Pipe::MTE1 : Pipe::V;
+  return isCube(free->getParentOfType<func::FuncOp>()) ? Pipe::MTE1 : Pipe::V;
 }
 
 // An event inside may be set again once it has been waited for. The scalar unit issues nothing

@@ -27,7 +27,7 @@ void GridRegions::take(Operation *op) {
     accesses_.push_back(op);
   for (OpOperand &use : op->getOpOperands()) {
     Value operand = use.get();
-    if (!isa<ir::ArrayType, ir::RefType>(operand.getType()) || !isOutside(operand))
+    if (!ir::isArrayLike(operand.getType()) || !isOutside(operand))
       continue;
     if (outside_ == OutsideArrays::Computed) {
       if (isa<ir::ArrayType>(operand.getType()))

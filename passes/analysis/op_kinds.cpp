@@ -63,4 +63,16 @@ size_t axisAlong(Operation *scan) {
   return static_cast<size_t>(axis ? axis.getInt() : rankOf(scan->getResult(0).getType()) - 1);
 }
 
+Operation *onlyUser(Value value) {
+  Operation *only = nullptr;
+  for (Operation *user : value.getUsers()) {
+    if (isa<DimOp>(user))
+      continue;
+    if (only)
+      return nullptr;
+    only = user;
+  }
+  return only;
+}
+
 } // namespace ptl::ir

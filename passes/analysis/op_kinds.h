@@ -27,6 +27,10 @@ bool isTaken(mlir::Operation *op);
 /// tile.
 bool isFill(mlir::Operation *op);
 
+/// The only user of a value apart from those that ask for its lengths; null if there is none or are
+/// several.
+mlir::Operation *onlyUser(mlir::Value value);
+
 /// The axes of a reduction with explicit axes; empty for one over all axes.
 llvm::SmallVector<int64_t> foldedAxesOf(mlir::Operation *reduction);
 /// The axes that a reduction reduces: the explicit ones, counted from the front, or all axes of its

@@ -66,11 +66,6 @@ void markCores(ParallelOp grid) {
 
 // ---- reading ------------------------------------------------------------------------------------
 
-static bool says(Operation *op, llvm::StringRef name, int64_t number) {
-  auto numbers = op->getAttrOfType<DenseI64ArrayAttr>(name);
-  return numbers && llvm::is_contained(numbers.asArrayRef(), number);
-}
-
 /// The operations by core, and what lies in the accumulator.
 static void readOperations(ParallelOp grid, CoreAssignment &cores) {
   grid.walk([&](Operation *op) {
@@ -90,7 +85,7 @@ static void readOperations(ParallelOp grid, CoreAssignment &cores) {
     if (auto loop = dyn_cast<scf::ForOp>(op))
       for (auto [number, argument, result] :
            llvm::enumerate(loop.getRegionIterArgs(), loop.getResults()))
-        if (says(op, attrs::accumulates, static_cast<int64_t>(number))) {
+        if (attrs::accumulates.holds(op, static_cast<int64_t>(number))) {
           cores.accumulators.insert(argument);
           cores.accumulators.insert(result);
         }
@@ -102,7 +97,7 @@ static void readOperations(ParallelOp grid, CoreAssignment &cores) {
 static void readCrossings(ParallelOp grid, CoreAssignment &cores) {
   grid.walk<WalkOrder::PreOrder>([&](Operation *op) {
     for (OpResult result : op->getResults())
-      if (cores.isAccumulator(result) && says(op, attrs::crosses, result.getResultNumber()))
+      if (cores.isAccumulator(result) && attrs::crosses.holds(op, result.getResultNumber()))
         cores.toVector.push_back(result);
   });
   grid.walk([&](MatmulOp product) {
@@ -110,7 +105,7 @@ static void readCrossings(ParallelOp grid, CoreAssignment &cores) {
       auto source = dyn_cast<OpResult>(productSource(operand));
       // An accumulator that a product reads crosses to the vector cores first.
       if (source && !cores.isAccumulator(source) && !cores.crossesToCube(source) &&
-          says(source.getOwner(), attrs::crosses, source.getResultNumber()))
+          attrs::crosses.holds(source.getOwner(), source.getResultNumber()))
         cores.toCube.push_back(source);
     }
   });

@@ -89,8 +89,7 @@ Value Handing::turned(Value operand) {
     Location loc = column.getLoc();
     const Extent &extent = extentsOf(column.getSource().getType()).front();
     auto type = [&](llvm::ArrayRef<Extent> extents) {
-      return ArrayType::get(b_.getContext(), elementTypeOf(column.getType()), extents,
-                            Place::Inferred);
+      return arrayTypeOf(elementTypeOf(column.getType()), extents);
     };
     Value row = b_.create<NewAxisOp>(loc, type({Extent::constant(1), extent}), column.getSource(),
                                      b_.getDenseI64ArrayAttr({0}));
@@ -129,7 +128,7 @@ Value Handing::asMatrix(NewAxisOp line) {
   llvm::erase(dropped, last);
   const Extent &extent = extentsOf(line.getSource().getType()).front();
   auto type = [&](llvm::ArrayRef<Extent> extents) {
-    return ArrayType::get(b_.getContext(), elementTypeOf(line.getType()), extents, Place::Inferred);
+    return arrayTypeOf(elementTypeOf(line.getType()), extents);
   };
   b_.setInsertionPointAfter(box);
   auto make = [&](auto op) -> Value {

@@ -28,7 +28,7 @@ private:
   }
   void follow(Value value);
   bool isIndependent(Value value);
-  static bool isScalar(Value value) { return !isa<ArrayType, RefType>(value.getType()); }
+  static bool isScalar(Value value) { return !isArrayLike(value.getType()); }
 
   ParallelOp grid_;
   const CoreAssignment &cores_;
@@ -184,12 +184,11 @@ CubeNeeds needsOfCube(ParallelOp grid, const CoreAssignment &cores) {
 
 bool isNumberOfTiles(Value scalar) {
   Operation *op = scalar.getDefiningOp();
-  if (!op || op->getNumRegions() || isa<DimOp>(op) || isa<ArrayType, RefType>(scalar.getType()))
+  if (!op || op->getNumRegions() || isa<DimOp>(op) || isArrayLike(scalar.getType()))
     return false;
   bool isRead = isa<SliceOp, LoadOp>(op) && isGlobal(op->getOperand(0));
-  return !isRead && llvm::any_of(op->getOperands(), [](Value operand) {
-    return isa<ArrayType, RefType>(operand.getType());
-  });
+  return !isRead && llvm::any_of(op->getOperands(),
+                                 [](Value operand) { return isArrayLike(operand.getType()); });
 }
 
 } // namespace ptl::block

@@ -1,7 +1,8 @@
 // Signals that nobody waits for are waited for at the end of each point, so that the next one finds
 // all events clear.
+#include "passes/lower_block/drain_events.h"
+
 #include "ir/dialect/attributes.h"
-#include "passes/lower_block/lower_manual.h"
 
 #include "ir/dialect/cross_core.h"
 #include "ir/dialect/instruction_op.h"

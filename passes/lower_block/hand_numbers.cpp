@@ -90,7 +90,7 @@ void hand(Value number, Points &points, int64_t blockBytes) {
   Value zero = b.create<arith::ConstantIndexOp>(loc, 0),
         one = b.create<arith::ConstantIndexOp>(loc, 1);
   Value kept = type.isIndex() ? b.create<arith::IndexCastOp>(loc, element, number) : number;
-  auto tile = ArrayType::get(b.getContext(), element, {Extent::constant(1)}, Place::Inferred);
+  auto tile = arrayTypeOf(element, {Extent::constant(1)});
   // Stores take tiles, so the number becomes a tile of one element.
   Value full = b.create<FullOp>(loc, tile, ValueRange(), kept);
   Operation *store = b.create<StoreOp>(loc, full, ref, ValueRange{points.number(), zero},

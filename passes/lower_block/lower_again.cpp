@@ -1,7 +1,8 @@
 // Kernels of a program made again with other options, while the others stay as they are.
+#include "passes/lower_block/lower_again.h"
+
 #include "ir/dialect/attributes.h"
 #include "passes/lower_block/grid_passes.h"
-#include "passes/lower_block/lower_kernel.h"
 #include "passes/lower_block/outline.h"
 
 #include "mlir/IR/Verifier.h"

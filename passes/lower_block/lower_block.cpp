@@ -7,6 +7,7 @@
 #include "passes/lower_block/grid_passes.h"
 #include "passes/lower_block/launch_sites.h"
 #include "passes/lower_block/loop_stages.h"
+#include "passes/lower_block/lower_again.h"
 #include "passes/lower_block/lower_control.h"
 #include "passes/lower_block/lower_kernel.h"
 #include "passes/lower_block/lower_manual.h"
@@ -80,8 +81,6 @@ private:
     return fits;
   }
 
-  static bool isArray(Value value) { return isa<ir::ArrayType, ir::RefType>(value.getType()); }
-
   /// Global memory that the kernel needs beside its arrays.
   struct Memory {
     std::string name;
@@ -110,7 +109,9 @@ private:
                              ir::elementTypeOf(queue.values.front().getType()),
                              queue.slots * queue.bytes, number});
     // The arguments are the arrays, then this memory, then scalars.
-    parameters_.insert(llvm::find_if_not(parameters_, isArray), memories_.size(), Value());
+    parameters_.insert(
+        llvm::find_if_not(parameters_, [](Value each) { return ir::isArrayLike(each.getType()); }),
+        memories_.size(), Value());
   }
 
   /// The memory beside arrays that the n-th argument of the kernel's functions is; null: none.
@@ -126,7 +127,7 @@ private:
     if (const Memory *memory = memoryAt(number))
       return pto::PtrType::get(context, memory->element);
     Value parameter = parameters_[number];
-    return isArray(parameter)
+    return ir::isArrayLike(parameter.getType())
                ? pto::PtrType::get(context, storedType(ir::elementTypeOf(parameter.getType())))
                : parameter.getType();
   }
@@ -189,7 +190,7 @@ private:
         continue;
       }
       unsigned number = cast<BlockArgument>(parameter).getArgNumber();
-      if (isArray(parameter)) {
+      if (ir::isArrayLike(parameter.getType())) {
         lowering.bindPointer(parameter, value, attrs::name.of(outlined_, number));
         continue;
       }
@@ -240,10 +241,11 @@ static bool isHostWork(Operation *op) {
     });
   if (isa<ir::UniqueOp, ir::SortedOp>(op)) // facts about data
     return true;
-  auto isArray = [](Value value) { return isa<ir::ArrayType, ir::RefType>(value.getType()); };
   if (auto store = dyn_cast<ir::StoreOp>(op))
-    return !isArray(store.getValue()) && store.getDropped().size() == store.getOffsets().size();
-  return llvm::none_of(op->getOperands(), isArray) && llvm::none_of(op->getResults(), isArray);
+    return !ir::isArrayLike(store.getValue().getType()) &&
+           store.getDropped().size() == store.getOffsets().size();
+  return llvm::none_of(op->getOperandTypes(), ir::isArrayLike) &&
+         llvm::none_of(op->getResultTypes(), ir::isArrayLike);
 }
 
 } // namespace

@@ -19,10 +19,5 @@ void loadBox(KernelContext &c, Operation *op, const BoxOperands &in);
 void takeGlobal(KernelContext &c, Operation *op, Operation *box);
 /// Whether a step or a stride is 1; an absent one is.
 bool isUnit(Value step);
-/// The elements of a column, each in a row of its own.
-Value apart(KernelContext &c, Value column, int64_t rows, Value count, Type element);
-/// Stores to a box that is not a matrix.
-void storeBox(KernelContext &c, ir::StoreOp store, const BoxOperands &in,
-              llvm::ArrayRef<mlir::NamedAttribute> attributes);
 
 } // namespace ptl::block

@@ -1,6 +1,7 @@
 // From a grid written at block level to a function of its kernel.
 #include "passes/lower_block/lower_manual.h"
 #include "ir/dialect/attributes.h"
+#include "passes/lower_block/drain_events.h"
 #include "passes/lower_block/limits.h"
 #include "passes/lower_block/scalars.h"
 

@@ -28,8 +28,4 @@ bool lowerManual(mlir::func::FuncOp function, ir::ParallelOp grid, mlir::IRMappi
 /// The bytes of global memory per core group that the queues of a grid written at block level need.
 int64_t queueBytes(ir::ParallelOp grid, const Machine &machine);
 
-/// Adds waits for events that may still be set at the end of a point, or of the function. Where it
-/// is not certain that a wait follows a signal, signals are counted at run time.
-void drainEvents(mlir::func::FuncOp function, const Machine &machine, const Report &report);
-
 } // namespace ptl::block

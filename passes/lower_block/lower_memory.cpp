@@ -10,6 +10,7 @@
 #include "passes/lower_block/lower_shape.h"
 #include "passes/lower_block/queues.h"
 #include "passes/lower_block/rings.h"
+#include "passes/lower_block/store_boxes.h"
 #include "passes/lower_block/tiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -261,7 +262,7 @@ Value onceOnly(KernelContext &c, Operation *op, Value present, llvm::ArrayRef<ir
 Type storeBoxType(KernelContext &c, ir::StoreOp store) {
   if (!isScalar(c, store.getValue()))
     return store.getValue().getType();
-  return ir::ArrayType::get(c.b.getContext(), store.getValue().getType(), {}, ir::Place::Inferred);
+  return ir::arrayTypeOf(store.getValue().getType(), {});
 }
 
 Value partition(KernelContext &c, const MemoryBox &box, const Extents2 &extents, Type element,

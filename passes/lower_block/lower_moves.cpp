@@ -443,6 +443,7 @@ static void lowerDeinterleave(KernelContext &c, Operation *op) {
   std::optional<ShapedTile> from = sourceOf(c, op, op->getOperand(0));
   if (!from)
     return;
+  // Both results read the tile, so a tile that is only described is made once, in front of both.
   from->tile = materialise(c, from->tile, op->getLoc());
   for (unsigned odd : {0u, 1u}) {
     std::optional<ShapedTile> to = newResult(c, op, odd);
@@ -457,6 +458,8 @@ static void lowerDeinterleave(KernelContext &c, Operation *op) {
                           odd != 0});
       continue;
     }
+    // The ways are tried from the fastest: an instruction that takes every second element, one that gathers columns, and element by
+    // element, which always works.
     ColumnMove every{constant(c, odd), constant(c, 0), to->lengths.back(), /*step=*/2};
     if (gatherColumns(c, *from, *to, every, op->getLoc()))
       continue;

@@ -115,6 +115,7 @@ static void foldAxes(KernelContext &c, const ShapedTile &from, llvm::ArrayRef<in
       carried.assign(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
       c.b.setInsertionPointToStart(loop.getBody());
     }
+    // Only the innermost loop computes. It yields the new values, the loops around it what it gives them.
     llvm::SmallVector<Value> next = step(carried, at);
     c.b.create<scf::YieldOp>(c.loc, next);
     c.b.setInsertionPointAfter(loops.front());
@@ -128,6 +129,7 @@ void reduceByElements(KernelContext &c, Operation *op) {
   std::optional<ShapedTile> from = sourceOf(c, op, x);
   if (!from)
     return;
+  // A scalar result has no tile: it is what the loops carry at their end.
   std::optional<ShapedTile> to;
   if (!isScalar(c, result) && !(to = newResult(c, op)))
     return;

@@ -154,6 +154,7 @@ static void reduceColumns(KernelContext &c, Operation *op, const Tile &source, c
       ins.push_back(scratch);
     emit(c, c.loc, column, ins, {to});
   };
+  // The searches need room for what they compare, as much as they read.
   Value scratch = search ? allocateLike(c, source, c.loc) : Value();
   if (ir::rankOf(type) == 2)
     return reduceMatrix(source.buffer, scratch, out.buffer);
@@ -164,6 +165,8 @@ static void reduceColumns(KernelContext &c, Operation *op, const Tile &source, c
     int64_t cols = cast<pto::TileBufType>(buffer.getType()).getCols();
     return window(c, buffer, row, constant(c, 0), capacity, cols, valid, tile.extents.validCols);
   };
+  // A tile of more axes has its matrices one below the other, `length` rows each, and the result a row for each matrix. The instruction
+  // would fold all rows of the tile into one, so it gets a window of one matrix at a time.
   forEach(c, {out.extents.validRows}, [&](Indices at) {
     Value row = times(c, at[0], length);
     reduceMatrix(part(source.buffer, row, rows, length, source),

@@ -42,7 +42,7 @@ public:
 private:
   /// The array of a box that its user reads by position.
   Value arrayBehind(Value operand) const {
-    if (!isa<ArrayType, RefType>(operand.getType()))
+    if (!isArrayLike(operand.getType()))
       return {};
     if (isGlobal(operand))
       return operand;

@@ -41,12 +41,10 @@ public:
   llvm::ArrayRef<Operation *> beforeGrid() const { return before_.getArrayRef(); }
 
 private:
-  static bool isArray(Value value) { return isa<ir::ArrayType, ir::RefType>(value.getType()); }
-
   static bool isScalar(Operation *op) {
     return op->getNumResults() == 1 && op->getResult(0).getType().isIntOrIndex() &&
            op->getNumRegions() == 0 && isPure(op) &&
-           llvm::none_of(op->getOperands(), [](Value value) { return isArray(value); });
+           llvm::none_of(op->getOperandTypes(), ir::isArrayLike);
   }
 
   /// Whether it is computed from dimensions alone. Lengths of arrays are passed with the arrays.
@@ -159,11 +157,11 @@ private:
           // Lengths become arguments under their own names.
           taken_.insert(extent.symbol.getValue());
     for (Value value : ordered)
-      if (isArray(value))
+      if (ir::isArrayLike(value.getType()))
         arguments_.push_back({nameOf(value), roleOf(value), value, {}});
     addLengths(function, ordered);
     for (Value value : ordered)
-      if (!isArray(value) && !matchPattern(value, m_Constant()) &&
+      if (!ir::isArrayLike(value.getType()) && !matchPattern(value, m_Constant()) &&
           llvm::none_of(arguments_, [&](const Argument &a) { return a.value == value; }))
         arguments_.push_back({nameOf(value), "", value, {}});
   }
@@ -207,7 +205,7 @@ private:
         return name.str();
     if (auto name = dyn_cast<NameLoc>(value.getLoc()))
       return unique(name.getName().str());
-    return unique(isArray(value) ? "t" : "s");
+    return unique(ir::isArrayLike(value.getType()) ? "t" : "s");
   }
 
   /// The name, or the first of `name1`, `name2`, ... that is free. Arguments need different names

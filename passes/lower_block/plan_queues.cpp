@@ -390,6 +390,8 @@ bool markQueues(ir::ParallelOp grid, const Machine &machine, const Report &repor
   auto number = [&](llvm::StringRef name, int64_t value) {
     return b.getNamedAttr(name, b.getI64IntegerAttr(value));
   };
+  // The plan is written to attributes and read again (`markedQueues`), so that what lowers the two cores sees one plan, and so that the
+  // verifier judges the plan that they see.
   for (auto [i, queue] : llvm::enumerate(made->queues)) {
     queues.push_back(
         b.getDictionaryAttr({b.getNamedAttr("to", b.getStringAttr(queue.toVector ? "aiv" : "aic")),
@@ -490,6 +492,7 @@ LogicalResult verifyQueues(ir::ParallelOp grid, const Machine &machine) {
   }
   if (llvm::any_of(plan.queues, [](const Queue &queue) { return queue.values.empty(); }))
     return grid.emitError("a queue carries no value");
+  // Meetings have a pair of events of their own. One of a queue would be signalled by both, and each would take the signal of the other.
   if (!cores.meetings.empty())
     used.push_back(plan.meetingFlag);
   for (auto [i, flag] : llvm::enumerate(used))

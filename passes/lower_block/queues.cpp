@@ -10,6 +10,7 @@
 #include "passes/lower_block/lower_bits.h"
 #include "passes/lower_block/lower_boxes.h"
 #include "passes/lower_block/rings.h"
+#include "passes/lower_block/store_boxes.h"
 #include "passes/lower_block/tiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -32,12 +32,12 @@ static const InstructionPattern *patternOf(Operation *op, const Machine &machine
 }
 
 bool hasWay(Operation *op, const CoreAssignment &cores) {
-  auto isArray = [](Value value) { return isa<ir::ArrayType, ir::RefType>(value.getType()); };
   if (op->getNumResults() == 0 || isShared(op) ||
       isa<scf::ForOp, scf::IfOp, scf::WhileOp, ir::ParallelOp, ir::SliceOp, ir::LoadOp, ir::DimOp,
           ir::CheckOp, ir::PrintOp, ir::StoreOp>(op))
     return false;
-  if (llvm::none_of(op->getOperands(), isArray) && llvm::none_of(op->getResults(), isArray))
+  if (llvm::none_of(op->getOperandTypes(), ir::isArrayLike) &&
+      llvm::none_of(op->getResultTypes(), ir::isArrayLike))
     return false;
   return cores.coreOf(op) == CoreKind::Vector && (cores.usesVector || !cores.usesCube());
 }

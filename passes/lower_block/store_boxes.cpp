@@ -1,10 +1,11 @@
 // Stores to boxes of global memory that are no matrix: rows where these lie side by side, else columns
 // or single elements.
+#include "passes/lower_block/store_boxes.h"
+
 #include "passes/analysis/source_place.h"
 #include "passes/lower_block/buffers.h"
 #include "passes/lower_block/elements.h"
 #include "passes/lower_block/lower_bits.h"
-#include "passes/lower_block/lower_boxes.h"
 #include "passes/lower_block/lower_elementwise.h"
 #include "passes/lower_block/lower_memory.h"
 #include "passes/lower_block/lower_moves.h"

@@ -23,9 +23,7 @@ void fail(KernelContext &c, Operation *op, const std::string &what) {
   c.failed = true;
 }
 
-bool isScalar(const KernelContext &c, Value value) {
-  return !isa<ir::ArrayType, ir::RefType>(value.getType());
-}
+bool isScalar(const KernelContext &c, Value value) { return !ir::isArrayLike(value.getType()); }
 
 Value scalarOf(KernelContext &c, Value value) {
   if (Value found = c.scalars.lookup(value))

@@ -1,5 +1,6 @@
 // Arithmetic of the scalar unit.
-#include "passes/prover/trace.h"
+
+#include "passes/prover/calculate.h"
 
 #include <algorithm>
 

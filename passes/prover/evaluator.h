@@ -2,6 +2,7 @@
 // loops and branches.
 #pragma once
 
+#include "passes/prover/calculate.h"
 #include "passes/prover/trace.h"
 
 #include <set>

@@ -1,8 +1,10 @@
 // Global memory: the order of accesses between all pipes of a cube core and its vector cores, and
 // what both vector cores do to it.
+#include "passes/prover/global.h"
+
 #include "passes/prover/contents.h"
-#include "passes/prover/hazards.h"
 #include "passes/prover/mix.h"
+#include "passes/prover/report.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,5 @@
 #include "passes/prover/hazards.h"
+#include "passes/prover/report.h"
 
 #include "passes/prover/mix.h"
 

@@ -28,20 +28,7 @@ void judgeTiles(const Case &judged);
 /// Judges the slots of queues in the consumer's memory: no operation may access a tile after its
 /// slot has been freed.
 void judgeSlots(const Case &judged);
-/// Judges global memory, between all pipes of a cube core and its vector cores, and finds
-/// operations that both vector cores execute although only one should.
-void judgeGlobal(const Case &judged);
-/// Reports the errors that the simulation of events and queues found.
-void judgeSync(const Case &judged);
-/// Judges addresses, ids and queues, as far as they follow from the declarations and the addresses
-/// of one execution.
-void judgePlaces(const Case &judged, const Machine &machine);
-void judgeQueues(const Kernel &kernel, const Machine &machine, Findings &findings);
 
 enum class HazardKind : uint8_t { ReadAfterWrite, WriteAfterRead, WriteAfterWrite };
-/// Reports that `first` and `second` (in program order) are not ordered. `what` and `other` are the
-/// names of what they access.
-void reportHazard(const Case &judged, HazardKind kind, EventRef first, EventRef second,
-                  const std::string &what, const std::string &other);
 
 } // namespace ptl::prove

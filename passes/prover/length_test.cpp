@@ -1,5 +1,6 @@
 #include "passes/prover/length.h"
 
+#include "passes/prover/calculate.h"
 #include "passes/prover/trace.h"
 
 #include <gtest/gtest.h>

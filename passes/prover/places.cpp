@@ -1,5 +1,6 @@
 // Placement, ids and the declarations of queues.
-#include "passes/prover/hazards.h"
+
+#include "passes/prover/places.h"
 
 #include "ir/dialect/instruction_op.h"
 

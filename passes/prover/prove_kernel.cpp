@@ -1,8 +1,11 @@
 #include "passes/prover/prove_kernel.h"
 
+#include "passes/prover/global.h"
 #include "passes/prover/hazards.h"
 #include "passes/prover/instances.h"
 #include "passes/prover/mix.h"
+#include "passes/prover/places.h"
+#include "passes/prover/report.h"
 
 #include <unordered_set>
 

@@ -3,6 +3,7 @@
 #include "ir/dialect/attributes.h"
 #include "passes/prover/hazards.h"
 #include "passes/prover/instances.h"
+#include "passes/prover/places.h"
 #include "passes/prover/prove_kernel.h"
 #include "passes/prover/read.h"
 

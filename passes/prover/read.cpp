@@ -1,4 +1,5 @@
 #include "passes/prover/read.h"
+#include "passes/prover/rotations.h"
 
 #include "frontend/base/round_up.h"
 #include "ir/dialect/attributes.h"
@@ -185,8 +186,7 @@ std::vector<Kernel> readKernels(ModuleOp module, const Machine &machine, Finding
     for (func::FuncOp op : functions) {
       Function function;
       function.op = op;
-      if (auto kind = op->getAttrOfType<pto::KernelKindAttr>("pto.kernel_kind"))
-        function.cube = kind.getValue() == pto::KernelKind::cube;
+      function.cube = pto::isCube(op);
       FunctionReader(shared, function, op).read();
       kernel.functions.push_back(std::move(function));
     }

@@ -13,7 +13,4 @@ namespace ptl::prove {
 std::vector<Kernel> readKernels(mlir::ModuleOp module, const Machine &machine, Findings &findings,
                                 int64_t group = 0, int64_t groups = 1);
 
-/// Sets the rotation of every loop of a kernel (`Body::rotation`), and that of the kernel.
-void findRotations(Kernel &kernel);
-
 } // namespace ptl::prove

@@ -1,6 +1,7 @@
 // Reports hazards and errors of synchronisation.
+#include "passes/prover/report.h"
+
 #include "ir/dialect/attributes.h"
-#include "passes/prover/hazards.h"
 
 #include "machines/machine.h"
 

@@ -1,5 +1,6 @@
 // After how many turns of each loop its slots, ids and queues are where they were.
-#include "passes/prover/read.h"
+
+#include "passes/prover/rotations.h"
 
 #include <algorithm>
 #include <numeric>

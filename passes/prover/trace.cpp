@@ -1,3 +1,4 @@
+#include "passes/prover/calculate.h"
 #include "passes/prover/runner.h"
 
 #include "passes/prover/mix.h"

@@ -102,6 +102,5 @@ struct Scalar {
 
   int64_t bound() const { return data ? most : value; }
 };
-Scalar calculate(const Step &step, const Scalar *a, const Scalar *b, const Scalar *c);
 
 } // namespace ptl::prove

@@ -1,6 +1,7 @@
 #include "passes/transform/forward_storage.h"
 
 #include "ir/dialect/ptl_dialect.h"
+#include "passes/analysis/op_kinds.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -15,19 +16,6 @@ template <typename OpT> static bool isFromStart(OpT box) {
   return box.getDropped().empty() && box.getSteps().empty() &&
          llvm::all_of(box.getOffsets(),
                       [](Value offset) { return getConstantIntValue(offset) == 0; });
-}
-
-/// The only user of a value beside those that ask for its lengths.
-static Operation *onlyUser(Value value) {
-  Operation *only = nullptr;
-  for (Operation *user : value.getUsers()) {
-    if (isa<DimOp>(user))
-      continue;
-    if (only)
-      return nullptr;
-    only = user;
-  }
-  return only;
 }
 
 /// What a value is a description of.

@@ -15,7 +15,7 @@ Type withExtent(Type type, size_t axis, const Extent &extent) {
   auto array = cast<ArrayType>(type);
   llvm::SmallVector<Extent> extents(array.getExtents());
   extents[axis] = extent;
-  return ArrayType::get(array.getContext(), array.getElementType(), extents, Place::Inferred);
+  return arrayTypeOf(array.getElementType(), extents);
 }
 
 Value cloneWith(OpBuilder &builder, Operation *op, llvm::ArrayRef<Value> operands, Type type) {

@@ -181,8 +181,7 @@ SoftmaxProduct::Running SoftmaxProduct::next(const Running &before, Value positi
 /// Whether the results are taken, and the results. Rows whose sum is not positive are NaN.
 llvm::SmallVector<Value> SoftmaxProduct::finish(const Running &end) {
   auto truthFor = [&](Value value) {
-    return ArrayType::get(b_.getContext(), b_.getI1Type(), extentsOf(value.getType()),
-                          Place::Inferred);
+    return arrayTypeOf(b_.getI1Type(), extentsOf(value.getType()));
   };
   Value zero =
       b_.create<arith::ConstantOp>(loc_, b_.getFloatAttr(elementTypeOf(end.sum.getType()), 0.0));

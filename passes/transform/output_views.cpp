@@ -97,9 +97,7 @@ void storeViews(func::FuncOp function) {
     OpBuilder b(view);
     Location loc = view.getLoc();
     RefType type = view.getType(), target = view.getRef().getType();
-    auto valueOf = [&](RefType of) {
-      return ArrayType::get(b.getContext(), of.getElementType(), of.getExtents(), Place::Inferred);
-    };
+    auto valueOf = [&](RefType of) { return arrayTypeOf(of.getElementType(), of.getExtents()); };
     Value ref = view.getRef(), own = b.create<AllocOp>(loc, type, view.getLengths());
     view.replaceAllUsesWith(own);
     view.erase();

@@ -367,8 +367,8 @@ LedgerBuffer FunctionPlanner::describe(uint32_t number, int64_t alignment) const
 
 void FunctionPlanner::describeProgram(LedgerFunction &ledger) const {
   ledger.name = function_.getName().str();
-  if (auto kind = function_->getAttrOfType<KernelKindAttr>("pto.kernel_kind"))
-    ledger.core = stringifyKernelKind(kind.getValue()).str();
+  if (std::optional<KernelKind> kind = kernelKindOf(function_))
+    ledger.core = stringifyKernelKind(*kind).str();
   std::map<std::string, size_t> files;
   llvm::DenseSet<Operation *> open;
   for (Operation *op : liveness_.positions) {

@@ -288,7 +288,7 @@ Value MaskedRows::restOf(MatmulOp product) {
   Type result = elementTypeOf(product.getType());
   if (result == element)
     return sum;
-  auto type = ArrayType::get(b_.getContext(), result, extentsOf(sum.getType()), Place::Inferred);
+  auto type = arrayTypeOf(result, extentsOf(sum.getType()));
   return b_.create<ConvertOp>(loc_, type, sum, "even", /*saturate=*/false);
 }
 

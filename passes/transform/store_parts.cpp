@@ -134,11 +134,6 @@ void PartStores::finish() {
 // More would be much code for little.
 static constexpr unsigned kMostParts = 16;
 
-/// What a schedule speaks of stays one value.
-static bool isInSchedule(Operation *op) {
-  return attrs::tile.of(op) || attrs::split.isOn(op) || attrs::fuse.of(op) || attrs::item.of(op);
-}
-
 /// Whether all that becomes of a value are operands of products, which have to stand in memory whole.
 static bool isForProducts(Value value) {
   return !value.use_empty() && llvm::all_of(value.getUsers(), [&](Operation *user) {

@@ -5,6 +5,7 @@
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/loop_lanes.h"
 #include "passes/analysis/source_place.h"
+#include "passes/transform/groups/group_schedule.h"
 #include "passes/transform/make_grid.h"
 #include "passes/transform/narrow_axis.h"
 #include "passes/transform/whole_storage.h"
@@ -379,11 +380,10 @@ void RecurrenceGrid::rewrite() {
 }
 
 /// What a schedule says of the tiles or tasks of an operation is about a grid of its own.
-static bool isInSchedule(scf::ForOp loop) {
+static bool isNamedInLoop(scf::ForOp loop) {
   return loop
       .walk([](Operation *op) {
-        bool isNamed = attrs::tile.of(op) || attrs::cores.of(op) || attrs::split.isOn(op) ||
-                       attrs::fuse.of(op) || attrs::item.of(op) || attrs::task.of(op);
+        bool isNamed = isScheduled(op) || isInSchedule(op) || attrs::task.of(op);
         return isNamed ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
@@ -394,7 +394,7 @@ void tileRecurrences(func::FuncOp function, const RecurrenceTiles &tiles) {
   // An outer loop comes before those in its body, which it takes along.
   function.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
     std::optional<LoopLanes> lanes = LoopLanes::of(loop, tiles.mayReread);
-    if (!lanes || isInSchedule(loop))
+    if (!lanes || isNamedInLoop(loop))
       return WalkResult::advance();
     RecurrenceGrid grid(loop, std::move(*lanes), tiles, number);
     if (!grid.match())

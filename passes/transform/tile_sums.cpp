@@ -4,6 +4,7 @@
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/source_place.h"
 #include "passes/analysis/sum_loops.h"
+#include "passes/transform/groups/group_schedule.h"
 #include "passes/transform/make_grid.h"
 #include "passes/transform/narrow_axis.h"
 #include "passes/transform/whole_storage.h"
@@ -69,10 +70,6 @@ private:
 };
 } // namespace
 
-static bool isSumInSchedule(Operation *op) {
-  return attrs::tile.of(op) || attrs::cores.of(op) || attrs::split.isOn(op) || attrs::fuse.of(op);
-}
-
 /// Whether a value is one matrix for all positions of the sum's leading axes, or has one matrix for
 /// each position.
 static bool isMatrixOf(Value value, Value sum) {
@@ -84,7 +81,7 @@ bool SumTiles::match() {
   Value left = sum_.product->getOperand(0), right = sum_.product->getOperand(1);
   Value whole = sum_.add->getResult(0);
   if (rankOf(whole.getType()) < 2 || !isMatrixOf(left, whole) || !isMatrixOf(right, whole) ||
-      isSumInSchedule(sum_.product) || isSumInSchedule(sum_.add) || !sum_.hasNumberedRounds())
+      isScheduled(sum_.product) || isScheduled(sum_.add) || !sum_.hasNumberedRounds())
     return false;
   // An iteration must compute nothing for its operands, since each tile repeats the loop.
   llvm::SmallVector<Value> arrays;
@@ -153,8 +150,7 @@ Value SumTiles::matrixOf(Value value) {
     offsets.push_back(constant(0));
     lengths.push_back(lengthOf(b_, value, axis));
   }
-  auto matrix = ArrayType::get(type.getContext(), type.getElementType(),
-                               type.getExtents().take_back(2), Place::Inferred);
+  auto matrix = arrayTypeOf(type.getElementType(), type.getExtents().take_back(2));
   return b_.create<SliceOp>(loc_, matrix, value, offsets, lengths, ValueRange(), Value(),
                             b_.getDenseI64ArrayAttr(dropped));
 }
@@ -162,8 +158,7 @@ Value SumTiles::matrixOf(Value value) {
 Value SumTiles::startOfTile() {
   Value start = sum_.loops.front().getInitArgs()[0];
   auto whole = cast<ArrayType>(start.getType());
-  auto type = ArrayType::get(whole.getContext(), whole.getElementType(),
-                             {row_.extent, column_.extent}, Place::Inferred);
+  auto type = arrayTypeOf(whole.getElementType(), {row_.extent, column_.extent});
   // Zeros are made for the tile instead of a whole array of them that is then sliced.
   if (auto zeros = start.getDefiningOp<ZerosOp>()) {
     OperationState state(loc_, zeros->getName());
@@ -264,9 +259,7 @@ void SumTiles::rewrite() {
     b_.create<YieldOp>(loc_);
   }
   auto type = cast<ArrayType>(result.getType());
-  Value loaded = loadWhole(
-      b_, loc_, ref,
-      ArrayType::get(type.getContext(), type.getElementType(), type.getExtents(), Place::Inferred));
+  Value loaded = loadWhole(b_, loc_, ref, arrayTypeOf(type.getElementType(), type.getExtents()));
   if (type != loaded.getType())
     loaded = b_.create<CastOp>(loc_, type, loaded);
   result.replaceAllUsesWith(loaded);

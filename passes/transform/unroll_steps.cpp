@@ -4,6 +4,7 @@
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/op_kinds.h"
+#include "passes/transform/groups/group_schedule.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Utils/Utils.h"
@@ -19,14 +20,9 @@ static std::optional<int64_t> roundsOf(scf::ForOp loop) {
   return rounds && *rounds > 0 ? rounds : std::nullopt;
 }
 
-static bool isScheduled(Operation *op) {
-  return attrs::tile.of(op) || attrs::cores.of(op) || attrs::split.isOn(op) || attrs::fuse.of(op) ||
-         attrs::item.of(op);
-}
-
 /// Whether an operation may be a step of a grid: elements from elements at the same place, or at another one. Boxes ask for lengths.
 static bool isStep(Operation *op) {
-  if (op->getNumRegions() != 0 || !isMemoryEffectFree(op) || isScheduled(op))
+  if (op->getNumRegions() != 0 || !isMemoryEffectFree(op) || isScheduled(op) || isInSchedule(op))
     return false;
   auto isArray = [](Type type) { return isa<ArrayType>(type); };
   bool hasArrays =

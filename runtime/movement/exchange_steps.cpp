@@ -1,6 +1,7 @@
 // Algorithms of movements in which each rank has a different box for each other one: all-to-all,
 // boxes // and rows.
-#include "runtime/movement/writer.h"
+
+#include "runtime/movement/exchange_steps.h"
 
 #include <map>
 
@@ -105,6 +106,8 @@ void sendByLevels(Writer &w) {
   uint32_t me = w.rank(), inner = levels.inner, outer = levels.outer;
   uint32_t ownGroup = levels.across.me, ownPlace = levels.beside.me;
   auto rankAt = [&](uint32_t group, uint32_t place) { return group * inner + place; };
+  // Of its own group each neighbour gets all that is for ranks at its place, of whichever group. The own group is one of them, so the
+  // boxes between neighbours have arrived after this exchange.
   Passing passing(w);
   exchange(
       levels.beside, true,
@@ -131,6 +134,7 @@ void sendByLevels(Writer &w) {
         w.send(rankAt(toGroup, ownPlace), std::move(pieces));
       },
       [&](uint32_t fromGroup) {
+        // The order of the pieces is that of the sender, by places of its group: a message is one run of bytes without names.
         std::vector<Piece> pieces;
         for (uint32_t place = 0; place < inner; ++place)
           pieces.push_back({kResultBuffer, boxBetween(w.request(), rankAt(fromGroup, place), me)});

@@ -1,5 +1,6 @@
 // Algorithms that give every rank the whole array: all-gather and broadcast.
-#include "runtime/movement/writer.h"
+
+#include "runtime/movement/gather_steps.h"
 
 #include <algorithm>
 #include <bit>
@@ -68,17 +69,11 @@ void gatherByDoubling(Writer &w, size_t axis, OwnBlock own) {
 /// little is to cross between groups; then the ranks of each group exchange everything they have.
 void gatherByLevels(Writer &w, size_t axis) {
   TwoLevels levels = twoLevelsOf(w);
-  auto block = [&](uint32_t group, uint32_t place) {
-    return partBox(w.request().shape, axis, w.ranks(), group * levels.inner + place);
-  };
-  gatherAmong(w, levels.across, true, kSourceBuffer,
-              [&](uint32_t group) { return std::vector<Box>{block(group, levels.beside.me)}; });
-  gatherAmong(w, levels.beside, true, kResultBuffer, [&](uint32_t place) {
-    std::vector<Box> boxes;
-    for (uint32_t group = 0; group < levels.outer; ++group)
-      boxes.push_back(block(group, place));
-    return boxes;
+  gatherAmong(w, levels.across, true, kSourceBuffer, [&](uint32_t group) {
+    return std::vector<Box>{blockAt(w, levels, axis, group, levels.beside.me)};
   });
+  gatherAmong(w, levels.beside, true, kResultBuffer,
+              [&](uint32_t place) { return blocksAtPlace(w, levels, axis, place); });
 }
 
 std::vector<Piece> piecesOf(uint32_t buffer, std::vector<Box> boxes) {

@@ -1,6 +1,7 @@
 // Lists of steps: every algorithm on many shapes and numbers of ranks, executed under seeds, proved,
 // and mutated.
 #include "runtime/movement/execute.h"
+#include "runtime/movement/predict.h"
 #include "runtime/movement/prove.h"
 #include "runtime/movement/run_rank.h"
 

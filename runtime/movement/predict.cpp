@@ -1,6 +1,7 @@
 // The time of a step list: messages through ports that carry one message at a time in each
 // direction, of ranks that may share cores.
-#include "runtime/movement/step_list.h"
+
+#include "runtime/movement/predict.h"
 
 #include <algorithm>
 #include <deque>

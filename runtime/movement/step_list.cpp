@@ -1,4 +1,7 @@
 // What a movement moves, and which algorithms exist for it.
+#include "runtime/movement/exchange_steps.h"
+#include "runtime/movement/gather_steps.h"
+#include "runtime/movement/sum_steps.h"
 #include "runtime/movement/writer.h"
 
 #include <algorithm>

@@ -170,10 +170,6 @@ struct Cost {
     return perReceive + (bytes < leastFetched ? 0 : perFetch);
   }
 };
-/// The time at which the last rank finishes, if all begin simultaneously.
-double predictSeconds(const StepList &list, int64_t elementBytes, const Cost &cost);
-/// The steps of the algorithm that takes the least predicted time; of those that take about as long, the first.
-StepList chooseSteps(const Request &request, int64_t elementBytes, const Cost &cost);
 
 /// The elements that a rank sends in all messages together; the maximum over the ranks.
 int64_t mostElementsSent(const StepList &list);

@@ -1,5 +1,7 @@
 // Algorithms that add: reduce-scatter and all-reduce.
-#include "runtime/movement/writer.h"
+#include "runtime/movement/sum_steps.h"
+
+#include "runtime/movement/gather_steps.h"
 
 #include <algorithm>
 
@@ -215,18 +217,11 @@ void writeReduceScatter(Writer &w, Algorithm algorithm) {
   if (algorithm != Algorithm::TwoLevel)
     return sumAtOwners(w, axis, algorithm == Algorithm::Mesh);
   TwoLevels levels = twoLevelsOf(w);
-  auto block = [&](uint32_t group, uint32_t place) {
-    return partBox(w.request().shape, axis, w.ranks(), group * levels.inner + place);
-  };
   sumByLevels(
-      w, levels,
-      [&](uint32_t place) {
-        std::vector<Box> boxes;
-        for (uint32_t group = 0; group < levels.outer; ++group)
-          boxes.push_back(block(group, place));
-        return boxes;
-      },
-      [&](uint32_t group) { return Piece{group, block(group, levels.beside.me)}; });
+      w, levels, [&](uint32_t place) { return blocksAtPlace(w, levels, axis, place); },
+      [&](uint32_t group) {
+        return Piece{group, blockAt(w, levels, axis, group, levels.beside.me)};
+      });
 }
 
 void writeAllReduce(Writer &w, Algorithm algorithm) {

@@ -1,4 +1,5 @@
 #include "runtime/movement/timeline.h"
+#include "runtime/movement/predict.h"
 
 #include <algorithm>
 #include <deque>

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runtime/movement/fabric.h"
+#include "runtime/movement/predict.h"
 #include "runtime/movement/step_list.h"
 
 #include <limits>

@@ -1,4 +1,5 @@
 // Movements in time through ports and links: closed forms where nothing meets, and what meets shares.
+#include "runtime/movement/predict.h"
 #include "runtime/movement/timeline.h"
 
 #include <gtest/gtest.h>

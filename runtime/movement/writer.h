@@ -100,6 +100,20 @@ inline TwoLevels twoLevelsOf(const Writer &w) {
   return levels;
 }
 
+/// The block along an axis that the rank at a place of a group owns, and those that the ranks at the
+/// place own in all groups.
+inline Box blockAt(const Writer &w, const TwoLevels &levels, size_t axis, uint32_t group,
+                   uint32_t place) {
+  return partBox(w.request().shape, axis, w.ranks(), group * levels.inner + place);
+}
+inline std::vector<Box> blocksAtPlace(const Writer &w, const TwoLevels &levels, size_t axis,
+                                      uint32_t place) {
+  std::vector<Box> boxes;
+  for (uint32_t group = 0; group < levels.outer; ++group)
+    boxes.push_back(blockAt(w, levels, axis, group, place));
+  return boxes;
+}
+
 /// All pairs within a group, by their numbers there: a message to every other rank and one from it,
 /// in rounds that end with the receive, or with all sends first.
 template <typename Send, typename Receive>
@@ -121,27 +135,5 @@ inline Box blocksOf(const Request &request, size_t axis, uint32_t first, uint32_
                blockOf(request.shape[axis], request.ranks, int64_t(last) - 1).end};
   return box;
 }
-
-// ---- The algorithms, for one rank ------------------------------------------------------------------
-
-void writeReduceScatter(Writer &w, Algorithm algorithm);
-void writeAllReduce(Writer &w, Algorithm algorithm);
-void writeAllGather(Writer &w, Algorithm algorithm);
-void writeBroadcast(Writer &w, Algorithm algorithm);
-/// For all-to-all, boxes and rows: every pair of ranks exchanges data.
-void writeExchange(Writer &w, Algorithm algorithm);
-
-/// An all-gather along an axis by passing blocks around the ring; the blocks lie in the result.
-void passRound(Writer &w, size_t axis);
-void gatherAtOnce(Writer &w, size_t axis);
-/// Broadcasts the result of rank `root`, which has it in buffer `ofRoot`, along a binomial tree.
-void broadcastResult(Writer &w, uint32_t root, uint32_t ofRoot);
-/// Exchanges boxes within a group: rank `number` provides `boxesOf(number)`. Each has its own boxes
-/// in buffer `own`, and receives the others into the result.
-void gatherAmong(Writer &w, const Group &group, bool allAtOnce, uint32_t own,
-                 const std::function<std::vector<Box>(uint32_t)> &boxesOf);
-
-/// The box of the rows that a rank has for another.
-Box rowsBetween(const Request &request, uint32_t from, uint32_t to);
 
 } // namespace ptl::movement

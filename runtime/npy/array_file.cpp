@@ -3,6 +3,7 @@
 #include "runtime/array_walk.h"
 #include "runtime/npy/npy.h"
 #include "runtime/npy/npy_header.h"
+#include "runtime/npy/npz.h"
 #include "runtime/npy/safetensors.h"
 #include "runtime/npy/zip.h"
 

@@ -1,5 +1,6 @@
 // Parts of arrays in files, and files that are wrong.
 #include "runtime/npy/array_file.h"
+#include "runtime/npy/files.h"
 #include "runtime/npy/npy.h"
 #include "runtime/npy/safetensors.h"
 

@@ -1,6 +1,8 @@
+#include "runtime/npy/files.h"
+
 #include "runtime/npy/array_file.h"
-#include "runtime/npy/npy.h"
 #include "runtime/npy/npy_header.h"
+#include "runtime/npy/npz.h"
 
 #include <cerrno>
 #include <cstring>

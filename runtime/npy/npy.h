@@ -24,16 +24,4 @@ namespace ptl::rt {
 Failure readNpy(std::span<const uint8_t> bytes, OwnedArray &array);
 Failure writeNpy(const PtlArray &array, std::vector<uint8_t> &bytes);
 
-/// The names of the arrays in a `.npz`, without their `.npy`.
-Failure listNpz(std::span<const uint8_t> bytes, std::vector<std::string> &names);
-Failure readNpz(std::span<const uint8_t> bytes, const std::string &name, OwnedArray &array);
-Failure writeNpz(std::span<const std::pair<std::string, PtlArray>> arrays,
-                 std::vector<uint8_t> &bytes);
-
-/// The same for files. Messages start with the path. `loadArray` accepts everything that
-/// `ArrayFile` does: "x.npy", "x.npz" with exactly one array, "x.npz:name", "x.safetensors:name".
-Failure loadArray(const std::string &path, OwnedArray &array);
-Failure saveNpy(const std::string &path, const PtlArray &array);
-Failure saveNpz(const std::string &path, std::span<const std::pair<std::string, PtlArray>> arrays);
-
 } // namespace ptl::rt

@@ -1,4 +1,6 @@
+#include "runtime/npy/files.h"
 #include "runtime/npy/npy.h"
+#include "runtime/npy/npz.h"
 
 #include "runtime/elem.h"
 

@@ -1,4 +1,5 @@
-#include "runtime/npy/npy.h"
+#include "runtime/npy/npz.h"
+
 #include "runtime/npy/npy_header.h"
 #include "runtime/npy/zip.h"
 

@@ -1,5 +1,6 @@
 #include "runtime/ranks/lifeline.h"
 
+#include "common/read_number.h"
 #include "runtime/ranks/attend.h"
 #include "runtime/ranks/processes.h"
 
@@ -81,10 +82,16 @@ std::optional<Received> receiveMessage(int socket) {
 
 // ---- What the environment says -----------------------------------------------------------------
 
-static int64_t firstNumber(std::initializer_list<const char *> names) {
+/// The number in the first of these variables that is there; -1 if none is. A value that is no number says
+/// so in `why`: ranks that take it for another would wait for each other.
+static int64_t firstNumber(std::initializer_list<const char *> names, std::string &why) {
   for (const char *name : names)
-    if (const char *value = std::getenv(name))
-      return std::atoll(value);
+    if (const char *value = std::getenv(name)) {
+      std::optional<int32_t> number = integerIn<int32_t>(value);
+      if (!number || *number < 0)
+        why = std::string(name) + "=" + value + " in the environment is no number of ranks";
+      return number.value_or(-1);
+    }
   return -1;
 }
 
@@ -138,9 +145,12 @@ static int connectOrKeep(uint32_t expected, double patience, pid_t &keeper) {
 // ---- The life of a rank ------------------------------------------------------------------------
 
 std::unique_ptr<Lifeline> Lifeline::tie(double patience, std::string &why) {
-  int64_t local = firstNumber({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"});
-  int64_t all = firstNumber({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"});
-  int64_t rank = firstNumber({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"});
+  int64_t local = firstNumber({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}, why);
+  int64_t all = firstNumber({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}, why);
+  int64_t rank =
+      firstNumber({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}, why);
+  if (!why.empty())
+    return nullptr;
   auto expected = static_cast<uint32_t>(std::max<int64_t>(local, 0));
   const char *name = std::getenv(kKeeperVariable);
   pid_t keeper = 0;

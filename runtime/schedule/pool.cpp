@@ -1,8 +1,11 @@
 #include "runtime/schedule/pool.h"
 
+#include "common/read_number.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <pthread.h>
@@ -43,12 +46,10 @@ int processorCount() {
 }
 
 int wantedThreads() {
-  if (const char *text = std::getenv("PTL_NUM_THREADS")) {
-    char *end = nullptr;
-    errno = 0;
-    long value = std::strtol(text, &end, 10);
-    if (end != text && *end == '\0' && errno == 0 && value >= 1)
-      return static_cast<int>(std::min<long>(value, kMaxThreads));
+  if (const char *text = std::getenv("PTL_NUM_THREADS"); text && *text) {
+    if (std::optional<int64_t> count = integerIn(text); count && *count >= 1)
+      return static_cast<int>(std::min<int64_t>(*count, kMaxThreads));
+    std::fprintf(stderr, "ptl: PTL_NUM_THREADS=%s is ignored: it is no number from 1\n", text);
   }
   return std::min(processorCount(), kMaxThreads);
 }

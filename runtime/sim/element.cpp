@@ -38,30 +38,26 @@ static void storeAs(const Plane &plane, int64_t row, int64_t col, int64_t count,
   });
 }
 
-void loadBits(const Plane &plane, int64_t row, int64_t col, int64_t count, uint8_t *out) {
-  switch (elemBytes(plane.elem)) {
+/// Calls `visit` with a value of the unsigned type that is as wide as an element.
+template <typename Visit> static void withBits(ElemKind elem, Visit visit) {
+  switch (elemBytes(elem)) {
   case 1:
-    return loadAs<uint8_t>(plane, row, col, count, out);
+    return visit(uint8_t());
   case 2:
-    return loadAs<uint16_t>(plane, row, col, count, out);
+    return visit(uint16_t());
   case 4:
-    return loadAs<uint32_t>(plane, row, col, count, out);
+    return visit(uint32_t());
   default:
-    return loadAs<uint64_t>(plane, row, col, count, out);
+    return visit(uint64_t());
   }
 }
 
+void loadBits(const Plane &plane, int64_t row, int64_t col, int64_t count, uint8_t *out) {
+  withBits(plane.elem, [&](auto bits) { loadAs<decltype(bits)>(plane, row, col, count, out); });
+}
+
 void storeBits(const Plane &plane, int64_t row, int64_t col, int64_t count, const uint8_t *in) {
-  switch (elemBytes(plane.elem)) {
-  case 1:
-    return storeAs<uint8_t>(plane, row, col, count, in);
-  case 2:
-    return storeAs<uint16_t>(plane, row, col, count, in);
-  case 4:
-    return storeAs<uint32_t>(plane, row, col, count, in);
-  default:
-    return storeAs<uint64_t>(plane, row, col, count, in);
-  }
+  withBits(plane.elem, [&](auto bits) { storeAs<decltype(bits)>(plane, row, col, count, in); });
 }
 
 void poison(uint8_t *memory, int64_t bytes) {

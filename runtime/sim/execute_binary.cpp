@@ -86,13 +86,6 @@ template <typename C> void runAxpy(const Plane &out, const Plane &in, C factor) 
     }
 }
 
-template <typename C> C valueOf(const Scalar &scalar) {
-  if constexpr (std::is_floating_point_v<C>)
-    return static_cast<C>(scalar.f);
-  else
-    return static_cast<C>(scalar.i);
-}
-
 /// Whether the second input is the whole one: the other is narrower (or lower) than the result and
 /// so is repeated.
 bool secondIsWhole(const Plane &out, const Plane &first, Repeat repeat) {
@@ -111,7 +104,7 @@ bool runScalarForm(Execution &x, Form form) {
     return x.fail("its scalar is not of the element type");
   return visitCompute(tile.elem, [&](auto zero) {
     using C = decltype(zero);
-    C value = valueOf<C>(x.scalar(scalarAt));
+    C value = scalarAs<C>(x.scalar(scalarAt));
     if (x.id() == InstructionId::TAxpy) {
       if constexpr (std::is_floating_point_v<C>)
         return runAxpy(out, tile, value);

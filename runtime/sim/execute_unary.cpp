@@ -191,13 +191,6 @@ template <typename C> bool compare(Compare how, C a, C b) {
   return false;
 }
 
-template <typename C> C scalarAs(const Scalar &value) {
-  if constexpr (std::is_floating_point_v<C>)
-    return static_cast<C>(value.f);
-  else
-    return static_cast<C>(value.i);
-}
-
 /// A mask has one bit per element, from the lowest bit of the first byte of its row.
 bool maskCovers(Execution &x, const Plane &mask, const Plane &data) {
   if (elemBytes(mask.elem) == 1 && mask.tile->rows >= data.rows &&

@@ -28,6 +28,14 @@ struct Scalar {
   static Scalar real(double value) { return {0, value}; }
 };
 
+/// The value as a number of type `C`.
+template <typename C> C scalarAs(const Scalar &value) {
+  if constexpr (std::is_floating_point_v<C>)
+    return static_cast<C>(value.f);
+  else
+    return static_cast<C>(value.i);
+}
+
 /// The width and kind of a scalar. `index` is an integer of 64 bits.
 struct ScalarType {
   ElemKind kind = ElemKind::I64;

@@ -14,24 +14,6 @@ int64_t Tile::bufferBytes() const {
   return r * c * elemBytes(elem);
 }
 
-int64_t elementOffset(const Layout &layout, ElemKind elem, int64_t bufferRows, int64_t bufferCols,
-                      int64_t row, int64_t col) {
-  int64_t bytes = elemBytes(elem);
-  if (layout.inner == ElementOrder::None)
-    return bytes *
-           (layout.box == ElementOrder::RowMajor ? row * bufferCols + col : col * bufferRows + row);
-  BoxShape box = boxShape(layout, elem);
-  int64_t downs = countCovering(bufferRows, box.rows),
-          acrosses = countCovering(bufferCols, box.cols);
-  int64_t boxRow = row / box.rows, boxCol = col / box.cols;
-  int64_t index =
-      layout.box == ElementOrder::RowMajor ? boxRow * acrosses + boxCol : boxCol * downs + boxRow;
-  int64_t innerRow = row % box.rows, innerCol = col % box.cols;
-  int64_t inner = layout.inner == ElementOrder::RowMajor ? innerRow * box.cols + innerCol
-                                                         : innerCol * box.rows + innerRow;
-  return bytes * (index * box.rows * box.cols + inner);
-}
-
 int64_t View::rows() const {
   if (isBoxed())
     return shape[2] * shape[3];

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "frontend/base/elem_type.h"
+#include "ir/ops/box_order.h"
 
 #include <algorithm>
 #include <array>
@@ -51,23 +52,19 @@ struct Tile {
   int64_t bufferBytes() const;
 };
 
-/// Rows and columns of a box.
-struct BoxShape {
-  int64_t rows, cols;
-};
+inline BoxOrder orderOf(const Layout &layout) {
+  return {layout.inner != ElementOrder::None, layout.box == ElementOrder::RowMajor,
+          layout.inner != ElementOrder::ColMajor, layout.fractal};
+}
 inline BoxShape boxShape(const Layout &layout, ElemKind elem) {
-  int64_t wide = layout.fractal == 1024 ? 16 : layout.fractal == 32 ? 2 : 32 / elemBytes(elem);
-  return layout.inner == ElementOrder::ColMajor ? BoxShape{wide, 16} : BoxShape{16, wide};
+  return boxShape(orderOf(layout), elemBytes(elem));
 }
 
-/// The byte offset of element (row, col) of the buffer from its start, in the layout of the
-/// hardware.
-int64_t elementOffset(const Layout &layout, ElemKind elem, int64_t bufferRows, int64_t bufferCols,
-                      int64_t row, int64_t col);
-/// The same for an element of the window.
+/// The byte offset of element (row, col) of the window from the start of its buffer, in the layout
+/// of the hardware.
 inline int64_t elementOffset(const Tile &tile, int64_t row, int64_t col) {
-  return elementOffset(tile.layout, tile.elem, tile.bufferRows, tile.bufferCols, tile.row0 + row,
-                       tile.col0 + col);
+  return elementOffset(orderOf(tile.layout), elemBytes(tile.elem), tile.bufferRows, tile.bufferCols,
+                       tile.row0 + row, tile.col0 + col);
 }
 
 enum class ViewLayout : uint8_t { Nd, Dn, Nz };

@@ -15,6 +15,7 @@
 // callable gets a line there: its name, `right`, `refused`, `wrong` or `untried`, and why, with
 // tabs between. Markdown files are searched for ```ptl blocks (the pages of the built-ins).
 #include "codegen/cpu/test_matrix_registers.h"
+#include "common/tool_number.h"
 #include "compile/call/compiled_handler.h"
 #include "frontend/sema/check.h"
 #include "machines/costs.h"
@@ -451,11 +452,11 @@ static Settings parse(int argc, char **argv) {
   for (int i = 1; i < argc; ++i) {
     auto value = [&] { return i + 1 < argc ? argv[++i] : ""; };
     if (!std::strcmp(argv[i], "--samples"))
-      settings.samples = std::atoi(value());
+      settings.samples = toolNumber<int>("--samples", value());
     else if (!std::strcmp(argv[i], "--seed"))
-      settings.seed = std::strtoull(value(), nullptr, 10);
+      settings.seed = toolNumber<uint64_t>("--seed", value());
     else if (!std::strcmp(argv[i], "--random"))
-      settings.randomPrograms = std::atoi(value());
+      settings.randomPrograms = toolNumber<int>("--random", value());
     else if (!std::strcmp(argv[i], "--legalize"))
       settings.legalizeFor = value();
     else if (!std::strcmp(argv[i], "--target"))

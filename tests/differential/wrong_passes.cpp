@@ -6,6 +6,7 @@
 // harmless. So what counts is who is first, by kinds of faults; a kind that never shows at all
 // makes the run fail, and so does a compiler that ends without a word. With --list every change is
 // named.
+#include "common/tool_number.h"
 #include "compile/call/drawn_call.h"
 #include "compile/entry/binding.h"
 #include "frontend/sema/check.h"
@@ -387,7 +388,7 @@ static int run(int argc, char **argv) {
     if (is("--target"))
       words.targets = argv[++i];
     else if (is("--sites"))
-      words.sites = std::atoi(argv[++i]);
+      words.sites = ptl::toolNumber<int>("--sites", argv[++i]);
     else if (is("--std"))
       words.stdPath = argv[++i];
     else if (std::strcmp(argv[i], "--list") == 0)

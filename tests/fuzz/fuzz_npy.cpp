@@ -1,6 +1,7 @@
 // Bytes as an array file: readNpy and the .npz reader never crash, never take more memory than the
 // file justifies, and what they accept can be written and read back the same.
 #include "runtime/npy/npy.h"
+#include "runtime/npy/npz.h"
 
 #include <cstdlib>
 #include <cstring>

@@ -1,6 +1,7 @@
 // Runs a fuzz target over files, and over mutants of them, each in a process of its own with limits
 // of time and memory: what does not end, or ends by a signal, is written down and told.
 //   NAME [--mutants N] [--seconds S] [--seed S] [--limit SECONDS] [--found FOLDER] FILE|FOLDER…
+#include "common/tool_number.h"
 #include "frontend/base/source.h"
 #include "frontend/lex/lexer.h"
 #include "tests/fuzz/fuzz_input.h"
@@ -135,13 +136,13 @@ int main(int argc, char **argv) {
     std::string word = argv[i];
     auto value = [&] { return i + 1 < argc ? std::string(argv[++i]) : std::string("0"); };
     if (word == "--mutants")
-      settings.mutants = std::stoul(value());
+      settings.mutants = toolNumber<decltype(settings.mutants)>(word, value());
     else if (word == "--seconds")
-      settings.seconds = std::stod(value());
+      settings.seconds = toolNumber<double>(word, value());
     else if (word == "--seed")
-      settings.seed = static_cast<unsigned>(std::stoul(value()));
+      settings.seed = toolNumber<unsigned>(word, value());
     else if (word == "--limit")
-      settings.limit = static_cast<unsigned>(std::stoul(value()));
+      settings.limit = toolNumber<unsigned>(word, value());
     else if (word == "--found")
       settings.found = value();
     else

@@ -1,6 +1,7 @@
 // Sections of programs as one sequence of statements.
+#include "frontend/sema/block/fuse_parts.h"
+
 #include "frontend/sema/block/checked_block.h"
-#include "frontend/sema/block/fuse_sections.h"
 #include "frontend/sema/block/section_network.h"
 
 #include <set>

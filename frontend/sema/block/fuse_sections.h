@@ -13,9 +13,4 @@ namespace ptl {
 /// Without errors the declaration is no longer at block level.
 void fuseSections(Context &ctx);
 
-/// The same for the sections of a program. Adjacent sections form one network, whose statements
-/// become blocks that name their section. Also reports sections under conditions, and jumps out of
-/// a section.
-void fusePartSections(Context &ctx);
-
 } // namespace ptl

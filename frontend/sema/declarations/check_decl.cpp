@@ -4,6 +4,7 @@
 #include "frontend/lex/literal.h"
 #include "frontend/sema/analysis/condition_facts.h"
 #include "frontend/sema/analysis/flow.h"
+#include "frontend/sema/block/fuse_parts.h"
 #include "frontend/sema/block/fuse_sections.h"
 #include "frontend/sema/calls/associative.h"
 #include "frontend/sema/declarations/check_header.h"

@@ -165,17 +165,9 @@ static std::optional<ConstValue> checkConstValue(Context &ctx, NodeId node) {
   return value;
 }
 
-static Elem elemOfConst(const ConstValue &value) {
-  if (value.type)
-    return Elem{*value.type};
-  if (value.kind == ConstKind::Bool)
-    return Elem{ElemKind::Bool};
-  return Elem{value.isIntegral() ? ElemKind::Int : ElemKind::F32};
-}
-
 static Expr *constExpr(Context &ctx, const ConstValue &value, NodeId node) {
   ConstExpr *expr = ctx.program.make<ConstExpr>();
-  Elem elem = elemOfConst(value);
+  Elem elem = defaultElem(value);
   ConstBits bits = convertConst(value, elem);
   expr->type = scalarType(ctx, elem);
   expr->span = ctx.span(node);

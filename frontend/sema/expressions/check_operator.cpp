@@ -22,17 +22,6 @@ namespace ptl {
 
 // ---- Dimensions ---------------------------------------------------------------------------------
 
-static Dim power(Context &ctx, Dim base, Dim exponent) {
-  auto count = exponent.constant();
-  // Only a constant power keeps the polynomial a polynomial.
-  if (!count || *count < 0 || *count > DimContext::maxDegree)
-    return Dim();
-  Dim result = ctx.dims.constant(1);
-  for (int64_t i = 0; i < *count; ++i)
-    result = ctx.dims.mul(result, base);
-  return result;
-}
-
 /// The value of an integer operator as a dimension, unknown when it is none.
 static Dim combineDims(Context &ctx, std::string_view op, Dim a, Dim b) {
   if (!a || !b)
@@ -48,7 +37,7 @@ static Dim combineDims(Context &ctx, std::string_view op, Dim a, Dim b) {
   if (op == "max")
     return ctx.dims.max(a, b);
   if (op == "**" || op == "pow")
-    return power(ctx, a, b);
+    return ctx.dims.power(a, b);
   bool divides = op == "/" || op == "%" || op == "cdiv";
   // A divisor that is a dimension is taken to be at least 1, as in types.
   if (!divides || !ctx.facts.proveNonNegative(b).isTrue())

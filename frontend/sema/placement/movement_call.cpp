@@ -1,6 +1,6 @@
 #include "frontend/sema/placement/movement_call.h"
 
-#include "frontend/base/read_number.h"
+#include "common/read_number.h"
 #include "frontend/sema/calls/check_callable.h"
 #include "frontend/sema/declarations/check_header.h"
 #include "frontend/sema/expressions/check_expr.h"

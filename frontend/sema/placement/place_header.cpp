@@ -1,6 +1,6 @@
 #include "frontend/sema/placement/place_header.h"
 
-#include "frontend/base/read_number.h"
+#include "common/read_number.h"
 #include "frontend/sema/placement/distribution.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // The walk over the body of a program: its header and its statements.
+#include "frontend/sema/placement/place_program.h"
+
 #include "frontend/sema/placement/distribution.h"
 #include "frontend/sema/placement/place_header.h"
 #include "frontend/sema/placement/place_leave.h"

@@ -247,19 +247,11 @@ struct PlacedProgram {
 /// Whether the header of a callable places an array.
 bool isPlaced(const Tree &tree, NodeId decl);
 
-/// Places all values of a program without errors whose header places arrays. Nothing after
-/// reporting a contradiction, or an operation without a rule. Nothing, without a report, if the
-/// body of a `fn` that it calls has not been checked (`check_chunk.h`).
-std::optional<PlacedProgram> placeProgram(const CheckedProgram &program, const Tree &tree,
-                                          const CallableDecl &decl, DiagnosticSink &sink);
-
 /// The same for editors, which also show programs with errors: it has the values before the first
 /// error.
 struct PlacedAsFar {
   PlacedProgram program;
   bool isAll = false;
 };
-PlacedAsFar placeAsFar(const CheckedProgram &program, const Tree &tree, const CallableDecl &decl,
-                       DiagnosticSink &sink);
 
 } // namespace ptl

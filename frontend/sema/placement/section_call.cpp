@@ -1,6 +1,6 @@
 #include "frontend/sema/placement/section_call.h"
 
-#include "frontend/base/read_number.h"
+#include "common/read_number.h"
 #include "frontend/sema/block/check_block_level.h"
 #include "frontend/sema/block/checked_block.h"
 #include "frontend/sema/declarations/check_header.h"

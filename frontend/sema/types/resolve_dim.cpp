@@ -114,15 +114,9 @@ static Dim divide(Context &ctx, NodeId node, Dim a, Dim b, TokenKind op) {
 }
 
 static Dim power(Context &ctx, NodeId node, Dim base, Dim exponent) {
-  auto count = exponent.constant();
-  if (!exponent || !base)
-    return {};
-  if (!count || *count < 0 || *count > DimContext::maxDegree)
-    return reportNotDim(ctx, node, "the exponent must be a small constant");
-  Dim result = ctx.dims.constant(1);
-  for (int64_t i = 0; i < *count; ++i)
-    result = ctx.dims.mul(result, base);
-  return result;
+  return DimContext::isExponent(exponent)
+             ? ctx.dims.power(base, exponent)
+             : reportNotDim(ctx, node, "the exponent must be a small constant");
 }
 
 static Dim dimOfBinary(Context &ctx, NodeId node) {

@@ -512,13 +512,6 @@ std::string Extraction::replacement() const {
   return "let (" + names + ") = " + call() + more;
 }
 
-static std::string formatted(const std::string &text) {
-  SourceFile file(0, "", text);
-  DiagnosticSink sink;
-  Tree tree = parse(file, sink);
-  return format(tree).text;
-}
-
 std::vector<Edit> Extraction::edits(bool withConditions) {
   std::string result = valueType_ ? typeText(*valueType_, false) : resultType();
   // A name that is a dimension is visible in the body as an `int`, so it need not be a parameter

@@ -1,6 +1,7 @@
 // The imports of a file in order: the library first, then other modules, then files; one import
 // with names per module; nothing that is not used. Imports with comments stay as they are.
-#include "lsp/ide/actions/refactoring.h"
+
+#include "lsp/ide/actions/organize_imports.h"
 
 #include <algorithm>
 #include <map>

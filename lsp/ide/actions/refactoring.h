@@ -50,8 +50,4 @@ inline Outcome refuse(std::string reason) { return {{}, std::move(reason)}; }
 #include "lsp/ide/actions/refactorings.def"
 #undef REFACTORING
 
-/// Sorts the imports of a file, merges those of one module and removes unused ones. The ranges are
-/// relative to the document; empty if nothing changes.
-std::vector<Edit> organizeImports(const Workspace &workspace, const File &file);
-
 } // namespace ptl::ide

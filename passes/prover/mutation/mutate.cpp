@@ -4,6 +4,7 @@
 #include "passes/prover/instances.h"
 #include "passes/prover/mutation/changes.h"
 #include "passes/prover/mutation/shuffle.h"
+#include "passes/prover/places.h"
 #include "passes/prover/prove_kernel.h"
 #include "passes/prover/read.h"
 

@@ -7,7 +7,8 @@
 // of weights that are at most 1 and elements of f16 are far from it in f32, and for other types
 // weights are divided by the running sum at once. Where `v` holds `inf`, results that it reaches are
 // `inf` or NaN as they were, but which of these depends on whether a weight is 0.
-#include "passes/transform/expand/expand_tensors.h"
+
+#include "passes/transform/expand/expand_attention.h"
 
 #include "frontend/base/round_up.h"
 #include "ir/dialect/attributes.h"
@@ -15,6 +16,7 @@
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/op_kinds.h"
 #include "passes/analysis/source_place.h"
+#include "passes/transform/groups/group_schedule.h"
 #include "passes/transform/groups/product_tiles.h"
 #include "passes/transform/make_grid.h"
 #include "passes/transform/narrow_axis.h"
@@ -57,7 +59,7 @@ private:
   bool findRoot();
   bool findScores(Value value);
   bool hasTypes();
-  bool isScheduled();
+  bool isInSchedule();
   bool chooseTiles();
   Value isWorthwhile();
   Value boundedLength(Value value, const Extent &extent);
@@ -150,12 +152,11 @@ bool Attention::hasTypes() {
 }
 
 /// Whether a schedule says how some of it is computed.
-bool Attention::isScheduled() {
+bool Attention::isInSchedule() {
   for (Operation *op :
        {first_.getOperation(), parts_.maximum.getOperation(), parts_.difference.getOperation(),
         parts_.exponential, parts_.sum.getOperation(), parts_.product.getOperation(), root_})
-    if (attrs::tile.of(op) || attrs::cores.of(op) || attrs::split.isOn(op) || attrs::fuse.of(op) ||
-        attrs::task.of(op) != attrs::task.of(root_))
+    if (isScheduled(op) || attrs::task.of(op) != attrs::task.of(root_))
       return true;
   return parts_.quotient && (attrs::tile.of(parts_.quotient) || attrs::split.isOn(parts_.quotient));
 }
@@ -207,7 +208,7 @@ bool Attention::match() {
   if (axes_ < 2 || numberOfAxes(parts_.scores) != axes_ || !findRoot() ||
       !findScores(parts_.scores) || !first_ || numberOfAxes(first_->getOperand(0)) != axes_ ||
       numberOfAxes(first_->getOperand(1)) < 2 || numberOfAxes(parts_.product.getOperand(1)) < 2 ||
-      !hasTypes() || isScheduled())
+      !hasTypes() || isInSchedule())
     return false;
   dividesAtOnce_ = !elementTypeOf(parts_.product.getOperand(1).getType()).isF16();
   return chooseTiles();
@@ -228,7 +229,7 @@ Value Attention::filled(llvm::ArrayRef<Extent> extents, Value value) {
     if (!extent.isConstant())
       operands.push_back(extent == rows_ ? rowCount_ : widthLength_);
   operands.push_back(value);
-  auto type = ArrayType::get(b_.getContext(), b_.getF32Type(), extents, Place::Inferred);
+  auto type = arrayTypeOf(b_.getF32Type(), extents);
   return b_.create<FullOp>(loc_, TypeRange(type), operands)->getResult(0);
 }
 
@@ -264,8 +265,7 @@ Value Attention::operandBox(Value value, bool cutsRows, Value offset, Value leng
     if (!llvm::is_contained(dropped, static_cast<int64_t>(axis)))
       own.push_back(kept[axis]);
   auto typeOf = [&](llvm::ArrayRef<Extent> extents) {
-    return ArrayType::get(b_.getContext(), elementTypeOf(value.getType()), extents,
-                          Place::Inferred);
+    return arrayTypeOf(elementTypeOf(value.getType()), extents);
   };
   Value part = b_.create<SliceOp>(loc_, typeOf(own), value, offsets, lengths, ValueRange(), Value(),
                                   b_.getDenseI64ArrayAttr(dropped));
@@ -311,10 +311,7 @@ Value Attention::positionsOf(Value value) {
   Value start = b_.createOrFold<arith::AddIOp>(loc_, index->getOperand(0), isRow ? row_ : column_);
   state.addOperands({start, isRow ? rowCount_ : columnCount_});
   llvm::SmallVector<Extent> extents{isRow ? rows_ : columns_};
-  auto typeOf = [&] {
-    return ArrayType::get(b_.getContext(), elementTypeOf(value.getType()), extents,
-                          Place::Inferred);
-  };
+  auto typeOf = [&] { return arrayTypeOf(elementTypeOf(value.getType()), extents); };
   state.addTypes(typeOf());
   Value made = b_.create(state)->getResult(0);
   if (rank == 1)
@@ -349,7 +346,7 @@ Value Attention::scoresOf(Value value, llvm::DenseMap<Value, Value> &known) {
                                     : column_);
     lengths.push_back(isOne || behind > 2 ? constant(1) : behind == 2 ? rowCount_ : columnCount_);
   }
-  auto type = ArrayType::get(b_.getContext(), elementTypeOf(value.getType()), own, Place::Inferred);
+  auto type = arrayTypeOf(elementTypeOf(value.getType()), own);
   Value made;
   if (op == first_) {
     Value keys = operandBox(first_->getOperand(1), false, column_, columnCount_, columns_, depth_,
@@ -377,7 +374,7 @@ Value Attention::scoresOf(Value value, llvm::DenseMap<Value, Value> &known) {
 llvm::SmallVector<Value> Attention::next(ValueRange before) {
   llvm::SmallVector<Extent> column{rows_, Extent::constant(1)};
   auto typeOf = [&](llvm::ArrayRef<Extent> extents) {
-    return ArrayType::get(b_.getContext(), b_.getF32Type(), extents, Place::Inferred);
+    return arrayTypeOf(b_.getF32Type(), extents);
   };
   llvm::DenseMap<Value, Value> known;
   Value scores = scoresOf(parts_.scores, known);
@@ -401,9 +398,9 @@ llvm::SmallVector<Value> Attention::next(ValueRange before) {
     factor = binary(DivOp::getOperationName(), kept, least);
   }
   for (ConvertOp conversion : parts_.conversions)
-    weights = cloneWith(b_, conversion, weights,
-                        ArrayType::get(b_.getContext(), elementTypeOf(conversion.getType()),
-                                       extentsOf(weights.getType()), Place::Inferred));
+    weights =
+        cloneWith(b_, conversion, weights,
+                  arrayTypeOf(elementTypeOf(conversion.getType()), extentsOf(weights.getType())));
   Value values = operandBox(parts_.product.getOperand(1), true, column_, columnCount_, columns_,
                             width_, widthLength_);
   Value product = cloneWith(b_, parts_.product, {weights, values}, before[2].getType());
@@ -418,8 +415,7 @@ Value Attention::finish(Value sum, Value product) {
   Value result = binary(DivOp::getOperationName(), product, sum);
   if (auto convert = dyn_cast<ConvertOp>(root_))
     result = cloneWith(b_, convert, result,
-                       ArrayType::get(b_.getContext(), elementTypeOf(convert.getType()),
-                                      extentsOf(result.getType()), Place::Inferred));
+                       arrayTypeOf(elementTypeOf(convert.getType()), extentsOf(result.getType())));
   return result;
 }
 

@@ -1,6 +1,7 @@
 // Arrays that loops and branches of programs carry, as storage.
+#include "passes/transform/expand/expand_control.h"
+
 #include "ir/dialect/attributes.h"
-#include "passes/transform/expand/expand_tensors.h"
 
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/analysis/lengths.h"

@@ -2,7 +2,9 @@
 // point. The elements of a row are gathered on chip: of one that may not fit there in windows, each
 // of which gives those whose positions lie in it. Scattered elements are written one after the
 // other, so that the last of equal positions counts.
-#include "passes/transform/expand/expand_tensors.h"
+
+#include "passes/transform/expand/expand_gather.h"
+#include "passes/transform/expand/expand_scatter.h"
 
 #include "frontend/base/round_up.h"
 #include "ir/dialect/attributes.h"
@@ -10,6 +12,7 @@
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/machine_types.h"
+#include "passes/transform/expand/expand_rows.h"
 #include "passes/transform/make_grid.h"
 #include "passes/transform/whole_storage.h"
 
@@ -52,9 +55,7 @@ private:
     return b_.getDenseI64ArrayAttr(llvm::to_vector(llvm::seq<int64_t>(0, count)));
   }
   Value turned(Value value, int64_t axis);
-  ArrayType tile(Type elem, const Extent &extent) const {
-    return ArrayType::get(b_.getContext(), elem, {extent}, Place::Inferred);
-  }
+  ArrayType tile(Type elem, const Extent &extent) const { return arrayTypeOf(elem, {extent}); }
   Value make(llvm::StringRef name, Type type, ValueRange operands,
              llvm::ArrayRef<NamedAttribute> attributes = {});
   void gatherRows(Value x, Value ids, Value ref, const RowParts &parts);
@@ -76,7 +77,7 @@ Value Positions::turned(Value value, int64_t axis) {
   llvm::SmallVector<Extent> extents(type.getExtents());
   std::swap(axes[static_cast<size_t>(axis)], axes.back());
   std::swap(extents[static_cast<size_t>(axis)], extents.back());
-  auto other = ArrayType::get(b_.getContext(), type.getElementType(), extents, Place::Inferred);
+  auto other = arrayTypeOf(type.getElementType(), extents);
   return b_.create<TransposeOp>(loc_, other, value, b_.getDenseI64ArrayAttr(axes));
 }
 
@@ -219,8 +220,7 @@ void Positions::gather(GatherOp gather, int64_t tileBytes, const Machine *machin
     x = turned(x, axis);
     ids = turned(ids, axis);
   }
-  auto type = ArrayType::get(b_.getContext(), elementTypeOf(x.getType()), extentsOf(ids.getType()),
-                             Place::Inferred);
+  auto type = arrayTypeOf(elementTypeOf(x.getType()), extentsOf(ids.getType()));
   llvm::SmallVector<Value> named;
   for (int64_t along = 0; along < type.getRank(); ++along)
     if (!type.getExtents()[along].isConstant())

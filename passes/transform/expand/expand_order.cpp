@@ -1,7 +1,8 @@
 // Orderings of whole arrays along an axis of any length: parts are sorted on chip, and sorted parts
 // are merged through storage.
+#include "passes/transform/expand/expand_order.h"
+
 #include "ir/dialect/attributes.h"
-#include "passes/transform/expand/expand_tensors.h"
 
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/analysis/lengths.h"
@@ -79,9 +80,7 @@ private:
   Value storage(Type elem, const Extent &last, Value length);
 
   // tiles of one axis
-  ArrayType tile(Type elem, const Extent &extent) const {
-    return ArrayType::get(b_.getContext(), elem, {extent}, Place::Inferred);
-  }
+  ArrayType tile(Type elem, const Extent &extent) const { return arrayTypeOf(elem, {extent}); }
   Extent named(llvm::StringRef name, int64_t capacity) {
     return Extent::named(b_.getStringAttr(name), capacity);
   }
@@ -191,7 +190,7 @@ Value Ordering::storage(Type elem, const Extent &last, Value length) {
       lengths.push_back(lengthOf(b_, x_, lead));
   if (!last.isConstant())
     lengths.push_back(length);
-  auto type = ArrayType::get(b_.getContext(), elem, extents, Place::Inferred);
+  auto type = arrayTypeOf(elem, extents);
   return allocateStorage(b_, loc_, type, lengths);
 }
 
@@ -416,7 +415,7 @@ void Ordering::largestOfRows() {
     lengths.push_back(length_);
     auto dropped =
         llvm::to_vector(llvm::seq<int64_t>(0, rank_ - static_cast<int64_t>(extents.size())));
-    auto type = ArrayType::get(b_.getContext(), elem_, extents, Place::Inferred);
+    auto type = arrayTypeOf(elem_, extents);
     Value tile = b_.create<SliceOp>(loc_, type, x_, offsets, lengths, ValueRange(), Value(),
                                     b_.getDenseI64ArrayAttr(dropped));
     OperationState state(loc_, TopkOp::getOperationName());
@@ -424,7 +423,7 @@ void Ordering::largestOfRows() {
     state.addOperands(op_->getOperands().drop_front());
     extents.back() = kept;
     for (Type each : {elem_, Type(b_.getI32Type())})
-      state.addTypes(ArrayType::get(b_.getContext(), each, extents, Place::Inferred));
+      state.addTypes(arrayTypeOf(each, extents));
     Operation *top = b_.create(state);
     write(top->getResult(0), values, constant(0), count);
     write(top->getResult(1), places, constant(0), count);
@@ -476,8 +475,7 @@ void Ordering::turn(int64_t axis) {
   auto turned = [&](Value value) {
     llvm::SmallVector<Extent> extents(extentsOf(value.getType()));
     std::swap(extents[static_cast<size_t>(axis)], extents.back());
-    auto type =
-        ArrayType::get(b_.getContext(), elementTypeOf(value.getType()), extents, Place::Inferred);
+    auto type = arrayTypeOf(elementTypeOf(value.getType()), extents);
     return b_.create<TransposeOp>(loc_, type, value, b_.getDenseI64ArrayAttr(axes)).getResult();
   };
   Value x = turned(x_);
@@ -485,8 +483,7 @@ void Ordering::turn(int64_t axis) {
   state.addOperands(x);
   state.addAttributes(op_->getAttrs());
   state.attributes.set("axis", b_.getI64IntegerAttr(rank_ - 1));
-  state.addTypes(ArrayType::get(b_.getContext(), elementTypeOf(op_->getResult(0).getType()),
-                                extentsOf(x.getType()), Place::Inferred));
+  state.addTypes(arrayTypeOf(elementTypeOf(op_->getResult(0).getType()), extentsOf(x.getType())));
   Operation *last = b_.create(state);
   Value result = turned(last->getResult(0));
   replace({result});
@@ -521,8 +518,7 @@ void Ordering::run() {
     return largestOfParts(kept.length);
   Runs all = sortAll();
   Value keys = loadWhole(b_, loc_, all.keys, x_.getType());
-  auto placesType =
-      ArrayType::get(b_.getContext(), b_.getI32Type(), extentsOf(x_.getType()), Place::Inferred);
+  auto placesType = arrayTypeOf(b_.getI32Type(), extentsOf(x_.getType()));
   Value places = loadWhole(b_, loc_, all.places, placesType);
   if (!isTopk)
     return replace({isa<SortOp>(op_) ? keys : places});

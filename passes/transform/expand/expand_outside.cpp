@@ -1,7 +1,8 @@
 // Parts of whole arrays that reach beyond the edges, `load(x[-1..n - 1], outside: 0.0)`: storage
 // that holds what lies outside, into which what lies inside is stored.
+#include "passes/transform/expand/expand_outside.h"
+
 #include "passes/analysis/lengths.h"
-#include "passes/transform/expand/expand_tensors.h"
 
 #include "passes/transform/whole_storage.h"
 
@@ -99,14 +100,12 @@ void Outside::run() {
   OperationState state(loc_, FullOp::getOperationName());
   state.addOperands(named);
   state.addOperands(slice_.getOutside());
-  state.addTypes(
-      ArrayType::get(b_.getContext(), type.getElementType(), type.getExtents(), Place::Inferred));
+  state.addTypes(arrayTypeOf(type.getElementType(), type.getExtents()));
   // All of it is the value for outside first, then the inside is stored over it.
   Value around = b_.create(state)->getResult(0);
   Value ref = storageLike(b_, loc_, around);
   storeWhole(b_, loc_, around, ref);
-  auto insideType =
-      ArrayType::get(b_.getContext(), type.getElementType(), extents, Place::Inferred);
+  auto insideType = arrayTypeOf(type.getElementType(), extents);
   Value inside = b_.create<SliceOp>(loc_, insideType, slice_.getSource(), sources, lengths,
                                     slice_.getSteps(), Value(), slice_.getDroppedAttr());
   b_.create<StoreOp>(loc_, inside, ref, first, counts, ValueRange(), Value(),

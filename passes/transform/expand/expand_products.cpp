@@ -1,6 +1,7 @@
 // Operands of products outside of grids: the cube core loads rows and columns, not elements that
 // lie apart in memory, and every column of tiles would gather them again.
-#include "passes/transform/expand/expand_tensors.h"
+
+#include "passes/transform/expand/expand_products.h"
 
 #include "passes/analysis/op_kinds.h"
 #include "passes/transform/whole_storage.h"

@@ -1,6 +1,8 @@
 // Parts of arrays by position (`x[ids, :]`), read and written: a grid with one position of the list
 // per point, which reads where the part lies.
-#include "passes/transform/expand/expand_tensors.h"
+#include "passes/transform/expand/expand_rows.h"
+
+#include "passes/transform/expand/expand_gather.h"
 #include "passes/transform/expand/join_axes.h"
 
 #include "ir/dialect/attributes.h"
@@ -85,7 +87,7 @@ private:
       Value rest = b_.createOrFold<arith::SubIOp>(loc_, lengths_.back(), offsets.back());
       sizes.back() = b_.createOrFold<arith::MinSIOp>(loc_, rest, constant(columns_));
     }
-    tile_ = ArrayType::get(b_.getContext(), elem_, {cut}, Place::Inferred);
+    tile_ = arrayTypeOf(elem_, {cut});
   }
 
   OpBuilder &b_;
@@ -189,7 +191,7 @@ static TakeOp takeRows(TakeOp take, Value source) {
     OperationState state(loc, ReshapeOp::getOperationName());
     state.addOperands(value);
     state.addOperands(lengths);
-    state.addTypes(ArrayType::get(b.getContext(), type.getElementType(), extents, Place::Inferred));
+    state.addTypes(arrayTypeOf(type.getElementType(), extents));
     return b.create(state)->getResult(0);
   };
   std::optional<Behind> from = joinedBehind(b, source, axis);
@@ -201,8 +203,7 @@ static TakeOp takeRows(TakeOp take, Value source) {
   OperationState state(loc, TakeOp::getOperationName());
   state.addOperands({reshaped(source, from->extents, from->lengths), take.getIndex()});
   state.addAttributes(take->getAttrs());
-  state.addTypes(
-      ArrayType::get(b.getContext(), type.getElementType(), to->extents, Place::Inferred));
+  state.addTypes(arrayTypeOf(type.getElementType(), to->extents));
   auto rows = cast<TakeOp>(b.create(state));
   llvm::SmallVector<Value> lengths;
   for (auto [i, extent] : llvm::enumerate(type.getExtents()))

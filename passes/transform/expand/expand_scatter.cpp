@@ -3,7 +3,7 @@
 // elements, and each element of the result finds those that go to it by halving: all elements of a tile
 // at the same time. Equal positions keep their order in a sort, so that elements meet in the order of
 // the list.
-#include "passes/transform/expand/expand_tensors.h"
+#include "passes/transform/expand/expand_scatter.h"
 
 #include "ir/dialect/op_facts.h"
 #include "passes/analysis/lengths.h"

@@ -1,4 +1,9 @@
 #include "passes/transform/expand/expand_tensors.h"
+#include "passes/transform/expand/expand_gather.h"
+#include "passes/transform/expand/expand_order.h"
+#include "passes/transform/expand/expand_outside.h"
+#include "passes/transform/expand/expand_products.h"
+#include "passes/transform/expand/expand_rows.h"
 
 #include "ir/dialect/op_facts.h"
 #include "ir/dialect/ptl_dialect.h"
@@ -82,8 +87,7 @@ Value Expansion::make(llvm::StringRef name, Type elem, ValueRange operands,
   OperationState state(loc_, name);
   state.addOperands(operands);
   state.addAttributes(attributes);
-  state.addTypes(ArrayType::get(b_.getContext(), elem, legalize::Tiles::broadcastExtents(operands),
-                                Place::Inferred));
+  state.addTypes(arrayTypeOf(elem, legalize::Tiles::broadcastExtents(operands)));
   return b_.create(state)->getResult(0);
 }
 
@@ -115,7 +119,7 @@ Value Expansion::positions(Value like, int64_t axis) {
   state.addOperands(constant(0));
   if (!extent.isConstant())
     state.addOperands(lengthOf(b_, like, axis));
-  state.addTypes(ArrayType::get(b_.getContext(), b_.getI32Type(), {extent}, Place::Inferred));
+  state.addTypes(arrayTypeOf(b_.getI32Type(), {extent}));
   Value row = b_.create(state)->getResult(0);
   llvm::SmallVector<int64_t> added;
   llvm::SmallVector<Extent> extents = {extent};
@@ -125,7 +129,7 @@ Value Expansion::positions(Value like, int64_t axis) {
   }
   if (added.empty())
     return row;
-  auto type = ArrayType::get(b_.getContext(), b_.getI32Type(), extents, Place::Inferred);
+  auto type = arrayTypeOf(b_.getI32Type(), extents);
   return b_.create<NewAxisOp>(loc_, type, row, b_.getDenseI64ArrayAttr(added));
 }
 
@@ -147,7 +151,8 @@ Value Expansion::storageOf(Type whole, llvm::ArrayRef<Value> parts, int64_t alon
   return allocateStorage(b_, loc_, type, named);
 }
 
-/// Stores each part at its place, after the elementwise operations that follow on the whole.
+/// Stores each part at its place. The elementwise operations that follow on the whole, with no other array, are made of each part
+/// instead, so that the whole is never read for them; and if the whole is only stored, its parts go straight into that box.
 void Expansion::concat() {
   int64_t axis = op_->getAttrOfType<IntegerAttr>("axis").getInt();
   llvm::SmallVector<Value> parts(op_->getOperands());
@@ -164,9 +169,8 @@ void Expansion::concat() {
       IRMapping mapping;
       mapping.map(last->getResult(0), part);
       Operation *copy = b_.clone(*user, mapping);
-      copy->getResult(0).setType(ArrayType::get(b_.getContext(),
-                                                elementTypeOf(user->getResult(0).getType()),
-                                                extentsOf(part.getType()), Place::Inferred));
+      copy->getResult(0).setType(
+          arrayTypeOf(elementTypeOf(user->getResult(0).getType()), extentsOf(part.getType())));
       part = copy->getResult(0);
     }
     last = user;
@@ -189,6 +193,7 @@ void Expansion::concat() {
     if (!llvm::is_contained(dropped, static_cast<int64_t>(base)))
       kept.push_back(base);
   size_t along = kept[static_cast<size_t>(axis)];
+  // Each part begins where the one before it ended, which with steps is as many steps further.
   for (Value part : parts) {
     llvm::SmallVector<Value> lengths(offsets.size(), constant(1)), own = lengthsOf(part);
     for (auto [base, length] : llvm::zip(kept, own))
@@ -225,8 +230,7 @@ void Expansion::pad() {
   operands.push_back(pad.getValue());
   OperationState state(loc_, FullOp::getOperationName());
   state.addOperands(operands);
-  state.addTypes(
-      ArrayType::get(b_.getContext(), type.getElementType(), type.getExtents(), Place::Inferred));
+  state.addTypes(arrayTypeOf(type.getElementType(), type.getExtents()));
   Value around = b_.create(state)->getResult(0);
   Value ref = storageLike(b_, loc_, around);
   storeWhole(b_, loc_, around, ref);
@@ -302,8 +306,8 @@ void Expansion::reshape() {
       added.push_back(static_cast<int64_t>(axis));
   Type elem = elementTypeOf(x.getType());
   if (!gone.empty())
-    x = b_.create<SliceOp>(loc_, ArrayType::get(b_.getContext(), elem, kept, Place::Inferred), x,
-                           offsets, lengths, ValueRange(), Value(), b_.getDenseI64ArrayAttr(gone));
+    x = b_.create<SliceOp>(loc_, arrayTypeOf(elem, kept), x, offsets, lengths, ValueRange(),
+                           Value(), b_.getDenseI64ArrayAttr(gone));
   if (!added.empty())
     x = b_.create<NewAxisOp>(loc_, result.getType(), x, b_.getDenseI64ArrayAttr(added));
   if (x.getType() != result.getType())
@@ -339,8 +343,7 @@ void Expansion::oneHot() {
     ids = convert(ids, elem);
   }
   Value column =
-      b_.create<NewAxisOp>(loc_, ArrayType::get(b_.getContext(), elem, extents, Place::Inferred),
-                           ids, b_.getDenseI64ArrayAttr(last));
+      b_.create<NewAxisOp>(loc_, arrayTypeOf(elem, extents), ids, b_.getDenseI64ArrayAttr(last));
   Value row = convert(positions(result, last), elem);
   Value hit = make(EqOp::getOperationName(), b_.getI1Type(), {column, row});
   Type to = elementTypeOf(result.getType());
@@ -364,6 +367,7 @@ void Expansion::reduce() {
   Type elem = elementTypeOf(x.getType());
   bool isMean = isa<ReduceMeanOp>(op_), isLogical = isa<ReduceAnyOp, ReduceAllOp>(op_);
   bool accumulates = isMean || isa<ReduceSumOp, ReduceProdOp>(op_);
+  // Nothing folds truth values; as 0 and 1 they have a largest and a smallest number (`onNumbers`).
   Type wide = isLogical ? b_.getF32Type() : accumulates ? accumulatorOf(b_, elem) : elem;
   if (wide == elem && !isMean)
     return;
@@ -376,7 +380,7 @@ void Expansion::reduce() {
   state.addOperands(x);
   state.addAttributes(op_->getAttrs());
   auto type = cast<ArrayType>(op_->getResult(0).getType());
-  state.addTypes(ArrayType::get(b_.getContext(), wide, type.getExtents(), Place::Inferred));
+  state.addTypes(arrayTypeOf(wide, type.getExtents()));
   Value result = b_.create(state)->getResult(0);
   if (isMean)
     result = make(DivOp::getOperationName(), wide, {result, countAlong(b_, loc_, x, axes)});
@@ -396,7 +400,7 @@ void Expansion::scan() {
   state.addOperands(convert(x, wide));
   state.addAttributes(op_->getAttrs());
   auto type = cast<ArrayType>(op_->getResult(0).getType());
-  state.addTypes(ArrayType::get(b_.getContext(), wide, type.getExtents(), Place::Inferred));
+  state.addTypes(arrayTypeOf(wide, type.getExtents()));
   replaceWith(convert(b_.create(state)->getResult(0), elem));
 }
 
@@ -419,8 +423,8 @@ void Expansion::reduceToScalar() {
       count = b_.createOrFold<arith::MulIOp>(loc_, count, length);
     OperationState flat(loc_, ReshapeOp::getOperationName());
     flat.addOperands({x, count});
-    flat.addTypes(ArrayType::get(b_.getContext(), elementTypeOf(x.getType()),
-                                 {Extent::named(b_.getStringAttr("flat"))}, Place::Inferred));
+    flat.addTypes(
+        arrayTypeOf(elementTypeOf(x.getType()), {Extent::named(b_.getStringAttr("flat"))}));
     x = b_.create(flat)->getResult(0);
     rank = 1;
   }
@@ -431,7 +435,7 @@ void Expansion::reduceToScalar() {
   else
     state.addAttribute("axes", b_.getDenseI64ArrayAttr(axes));
   llvm::SmallVector<Extent> ones(static_cast<size_t>(rank), Extent::constant(1));
-  state.addTypes(ArrayType::get(b_.getContext(), scalar, ones, Place::Inferred));
+  state.addTypes(arrayTypeOf(scalar, ones));
   Operation *reduction = b_.create(state);
   llvm::SmallVector<Value> offsets(static_cast<size_t>(rank), constant(0)),
       lengths(static_cast<size_t>(rank), constant(1));
@@ -493,8 +497,7 @@ void Expansion::store() {
                (isTiled(maker) || isView(maker) || isFill(maker));
   if (isOwn && !repeats)
     return;
-  auto type =
-      ArrayType::get(b_.getContext(), elementTypeOf(value.getType()), wanted, Place::Inferred);
+  auto type = arrayTypeOf(elementTypeOf(value.getType()), wanted);
   if (!isa<ArrayType>(value.getType()) || repeats) {
     bool isScalar = !isa<ArrayType>(value.getType());
     OperationState state(loc_,
@@ -521,25 +524,23 @@ void Expansion::convert() {
   replaceWith(isSame ? x : b_.create<CastOp>(loc_, op_->getResult(0).getType(), x));
 }
 
+template <typename... Ops> static bool is(Operation *op) { return isa<Ops...>(op); }
+
 void Expansion::run() {
-  if (isa<ConvertOp>(op_))
-    return convert();
-  if (isa<ConcatOp>(op_))
-    return concat();
-  if (isa<PadOp>(op_))
-    return pad();
-  if (isa<InsertOp>(op_))
-    return insert();
-  if (isa<InterleaveOp>(op_))
-    return interleave();
-  if (isa<DeinterleaveOp>(op_))
-    return deinterleave();
-  if (isa<TrilOp, TriuOp>(op_))
-    return triangle();
-  if (isa<OneHotOp>(op_))
-    return oneHot();
-  if (isa<ReshapeOp>(op_))
-    return reshape();
+  static constexpr std::pair<bool (*)(Operation *), void (Expansion::*)()> ways[] = {
+      {is<ConvertOp>, &Expansion::convert},
+      {is<ConcatOp>, &Expansion::concat},
+      {is<PadOp>, &Expansion::pad},
+      {is<InsertOp>, &Expansion::insert},
+      {is<InterleaveOp>, &Expansion::interleave},
+      {is<DeinterleaveOp>, &Expansion::deinterleave},
+      {is<TrilOp, TriuOp>, &Expansion::triangle},
+      {is<OneHotOp>, &Expansion::oneHot},
+      {is<ReshapeOp>, &Expansion::reshape},
+      {is<CumsumOp, CumprodOp>, &Expansion::scan}};
+  for (auto [takes, expand] : ways)
+    if (takes(op_))
+      return (this->*expand)();
   if (expandByPosition(op_, tileBytes_, machine_) || expandOutside(op_))
     return;
   if (isa<StoreOp>(op_))
@@ -549,8 +550,6 @@ void Expansion::run() {
   const OpRecord *record = recordOf(op_);
   bool reduces = record && record->opClass == OpClass::Reduction &&
                  rankOf(op_->getOperand(0).getType()) > 0 && !isa<UniqueOp, SortedOp>(op_);
-  if (isa<CumsumOp, CumprodOp>(op_))
-    return scan();
   if (reduces && isReduction(op_))
     return reduce();
   if (reduces && rankOf(op_->getResult(0).getType()) == 0)
@@ -586,6 +585,7 @@ void expandTensors(func::FuncOp function, int64_t tileBytes, const Machine *mach
   forEach([](Operation *op) { return isa<ConvertOp>(op); });
   forEach(isExpanded);
   storeScatteredOperands(function); // some of their parts were only made above
+  // Stores come last. The expansions above make stores, and where a value is only stored they take over its store.
   forEach([](Operation *op) { return isa<StoreOp>(op); });
 }
 

@@ -4,7 +4,7 @@
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/op_kinds.h"
-#include "passes/transform/expand/expand_tensors.h"
+#include "passes/transform/expand/expand_rows.h"
 #include "passes/transform/groups/access.h"
 #include "passes/transform/narrow_axis.h"
 #include "passes/transform/output_views.h"

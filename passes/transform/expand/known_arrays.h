@@ -16,7 +16,7 @@ public:
     llvm::SmallVector<Extent> extents;
     for (int64_t length : lengths)
       extents.push_back(Extent::constant(length));
-    return ArrayType::get(b_.getContext(), elementTypeOf(like.getType()), extents, Place::Inferred);
+    return arrayTypeOf(elementTypeOf(like.getType()), extents);
   }
   mlir::Value reshaped(mlir::Value value, llvm::ArrayRef<int64_t> lengths) const {
     mlir::OperationState state(loc_, ReshapeOp::getOperationName());

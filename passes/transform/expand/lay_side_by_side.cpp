@@ -179,8 +179,7 @@ void PartCopy::copyTile(llvm::ArrayRef<Along> along, llvm::ArrayRef<Value> at) {
     counts.push_back(isOne ? constant(1) : lengths[kept]);
     kept += isOne ? 0 : 1;
   }
-  auto type =
-      ArrayType::get(b_.getContext(), elementTypeOf(slice.getType()), tile, Place::Inferred);
+  auto type = arrayTypeOf(elementTypeOf(slice.getType()), tile);
   Value copied = b_.create<SliceOp>(loc_, type, slice.getSource(), offsets, counts, steps, Value(),
                                     b_.getDenseI64ArrayAttr(dropped));
   llvm::SmallVector<Value> places(at);

@@ -1,10 +1,12 @@
 // Searches along long rows on chips. A search goes along a row with the best so far and where it was, which pieces of a row on several
 // cores would have to join. Where rows are few and long, the best element is found first, and then the first position that has it: both are
 // folds, which `ptl-chunk` cuts into pieces for all cores.
-#include "passes/transform/expand/expand_tensors.h"
+
+#include "passes/transform/expand/search_long_rows.h"
 
 #include "ir/dialect/attributes.h"
 #include "passes/analysis/lengths.h"
+#include "passes/transform/combiners.h"
 #include "passes/transform/groups/group_schedule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -33,9 +35,7 @@ private:
   Value isWorthIt();
   Value make(llvm::StringRef name, Type elem, llvm::ArrayRef<Extent> extents, ValueRange operands);
   Value fold(llvm::StringRef name, Value x);
-  Value number(Type elem, double value) {
-    return b_.create<arith::ConstantOp>(loc_, b_.getFloatAttr(elem, value));
-  }
+  Value number(Type elem, double value) { return numberOf(b_, loc_, elem, value); }
   Value inTwoFolds();
 
   Operation *op_;
@@ -76,7 +76,7 @@ Value LongSearch::make(llvm::StringRef name, Type elem, llvm::ArrayRef<Extent> e
                        ValueRange operands) {
   OperationState state(loc_, name);
   state.addOperands(operands);
-  state.addTypes(ArrayType::get(b_.getContext(), elem, extents, Place::Inferred));
+  state.addTypes(arrayTypeOf(elem, extents));
   return b_.create(state)->getResult(0);
 }
 

@@ -1,8 +1,10 @@
 // Searches among floats on chips. A NaN counts as the largest number for `argmax` and as the smallest for `argmin`, but the
 // instructions compare as `>` and `<` do, for which a NaN is neither. So numbers and NaNs are searched apart.
-#include "passes/transform/expand/expand_tensors.h"
+
+#include "passes/transform/expand/search_numbers.h"
 
 #include "ir/dialect/ptl_dialect.h"
+#include "passes/transform/combiners.h"
 #include "passes/transform/groups/group_schedule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -64,9 +66,7 @@ public:
   void splitNumbersFromNans();
 
 private:
-  Value number(Type elem, double value) {
-    return b_.create<arith::ConstantOp>(loc_, b_.getFloatAttr(elem, value));
-  }
+  Value number(Type elem, double value) { return numberOf(b_, loc_, elem, value); }
   /// With the shape of `like`.
   Value make(llvm::StringRef name, Type elem, Type like, ValueRange operands) {
     OperationState state(loc_, name);
@@ -76,8 +76,7 @@ private:
   }
   Type withElements(Type like, Type elem) const {
     auto array = dyn_cast<ArrayType>(like);
-    return array ? ArrayType::get(op_->getContext(), elem, array.getExtents(), Place::Inferred)
-                 : elem;
+    return array ? arrayTypeOf(elem, array.getExtents()) : elem;
   }
   Value select(Value condition, Value a, Value b) {
     return make(SelectOp::getOperationName(), elementTypeOf(a.getType()), condition.getType(),

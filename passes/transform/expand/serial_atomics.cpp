@@ -1,6 +1,7 @@
 // Atomic maxima and minima on chips, whose stores only add: what is there is loaded, combined and
 // stored, by one core group that does all points one after the other.
-#include "passes/transform/expand/expand_tensors.h"
+
+#include "passes/transform/expand/serial_atomics.h"
 
 #include "ir/dialect/op_facts.h"
 #include "ir/dialect/ptl_dialect.h"
@@ -57,12 +58,9 @@ static void serialise(StoreOp store, size_t number) {
   if (isa<ArrayType>(value.getType()) && own.size() < kept) {
     auto axes = llvm::to_vector(llvm::seq<int64_t>(0, static_cast<int64_t>(kept - own.size())));
     own.insert(own.begin(), axes.size(), Extent::constant(1));
-    value = b.create<NewAxisOp>(loc, ArrayType::get(b.getContext(), element, own, Place::Inferred),
-                                value, axes);
+    value = b.create<NewAxisOp>(loc, arrayTypeOf(element, own), value, axes);
   }
-  Type type = kept == 0 ? element
-                        : ArrayType::get(b.getContext(), element, boxOf(store, number, own),
-                                         Place::Inferred);
+  Type type = kept == 0 ? element : arrayTypeOf(element, boxOf(store, number, own));
   // Loading and storing is only atomic because nobody else runs meanwhile.
   Value old =
       b.create<LoadOp>(loc, type, store.getRef(), store.getOffsets(), store.getLengths(),

@@ -1,6 +1,7 @@
 // Products of few tiles along a long axis: parts of that axis are multiplied by core groups of their
 // own, and the partial products added in order.
-#include "passes/transform/expand/expand_tensors.h"
+
+#include "passes/transform/expand/split_contractions.h"
 
 #include "frontend/base/round_up.h"
 #include "ir/dialect/attributes.h"

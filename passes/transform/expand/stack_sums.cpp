@@ -3,7 +3,8 @@
 // round; `[a(0) a(1) ...] @ [b(0); b(1); ...]` keeps it in the accumulator, and what follows it is
 // done as the product is stored. So a convolution is one product. And a product of many matrices with
 // one, `[B, S, C] @ [C, M]`, is one of a matrix that has all their rows.
-#include "passes/transform/expand/expand_tensors.h"
+
+#include "passes/transform/expand/stack_sums.h"
 
 #include "ir/dialect/attributes.h"
 #include "passes/analysis/fix_pipe.h"
@@ -11,6 +12,7 @@
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/sum_loops.h"
 #include "passes/transform/expand/lay_side_by_side.h"
+#include "passes/transform/groups/group_schedule.h"
 #include "passes/transform/groups/product_tiles.h"
 #include "passes/transform/narrow_axis.h"
 #include "passes/transform/whole_storage.h"
@@ -34,7 +36,7 @@ protected:
   Value times(llvm::ArrayRef<Value> lengths);
   Extent extentOf(llvm::ArrayRef<Extent> factors, const char *what);
   ArrayType typeOf(Value like, llvm::ArrayRef<Extent> extents) {
-    return ArrayType::get(b_.getContext(), elementTypeOf(like.getType()), extents, Place::Inferred);
+    return arrayTypeOf(elementTypeOf(like.getType()), extents);
   }
   Value reshaped(Value value, llvm::ArrayRef<Extent> extents, llvm::ArrayRef<Value> lengths);
   Value productOfRows(MatmulOp like, Value left, llvm::ArrayRef<Value> lengths, Value right);
@@ -96,11 +98,6 @@ private:
   MatmulOp product_;
 };
 } // namespace
-
-/// Whether a product, or what is done with it, is scheduled as it stands.
-static bool isScheduled(Operation *op) {
-  return attrs::tile.of(op) || attrs::cores.of(op) || attrs::split.isOn(op) || attrs::fuse.of(op);
-}
 
 // ---- what is recognised -------------------------------------------------------------------------
 

@@ -1,7 +1,8 @@
 // One element of each short row: `boxes[:, 0]`, `weights[:, :, i, j]`. These lie apart in memory, where
 // chips move them one by one. The rows are turned into columns once, and an element of each row is a
 // row of these then.
-#include "passes/transform/expand/expand_tensors.h"
+
+#include "passes/transform/expand/turn_short_rows.h"
 
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_kinds.h"
@@ -110,6 +111,8 @@ Operation *Turner::placeFor(const ShortRows &rows) const {
   for (auto loop = dyn_cast<scf::ForOp>(place->getParentOp()); loop;
        loop = dyn_cast<scf::ForOp>(place->getParentOp())) {
     SliceOp slice = rows.slice;
+    // Rows that are all turned depend on their array alone; of others the box counts, too, but not the element that is read of each row:
+    // the turned array has all of them.
     bool depends = !isOutside(slice.getSource(), loop);
     for (int64_t axis = 0; axis < rows.kept && !rows.areAllWhole(); ++axis)
       depends |= !isOutside(slice.getOffsets()[static_cast<size_t>(axis)], loop) ||
@@ -121,11 +124,6 @@ Operation *Turner::placeFor(const ShortRows &rows) const {
   return place;
 }
 
-static ArrayType arrayLike(Value value, llvm::ArrayRef<Extent> extents) {
-  return ArrayType::get(value.getContext(), elementTypeOf(value.getType()), extents,
-                        Place::Inferred);
-}
-
 /// The rows that the slice takes an element of, with one axis for all of their elements.
 Value Turner::flatRows(OpBuilder &b, const ShortRows &rows) const {
   SliceOp slice = rows.slice;
@@ -134,7 +132,8 @@ Value Turner::flatRows(OpBuilder &b, const ShortRows &rows) const {
   auto kept = static_cast<size_t>(rows.kept);
   llvm::SmallVector<Extent> extents(extentsOf(slice.getType()));
   extents.push_back(Extent::constant(rows.elements));
-  ArrayType type = arrayLike(source, extents);
+  ArrayType type = arrayTypeOf(elementTypeOf(source.getType()), extents);
+  // The elements of a row may lie on several axes; as one axis they become the rows of one matrix.
   if (rows.areAllWhole() && kept + 1 == extentsOf(source.getType()).size())
     return source;
   if (rows.areAllWhole()) {
@@ -164,7 +163,7 @@ Value Turner::columnsOf(OpBuilder &b, const ShortRows &rows) {
   // The elements of a row are its last axis; the rows themselves the one before.
   std::swap(axes[static_cast<size_t>(rows.kept)], axes[static_cast<size_t>(rows.kept) - 1]);
   std::swap(extents[static_cast<size_t>(rows.kept)], extents[static_cast<size_t>(rows.kept) - 1]);
-  ArrayType type = arrayLike(flat, extents);
+  ArrayType type = arrayTypeOf(elementTypeOf(flat.getType()), extents);
   Value turned = b.create<TransposeOp>(loc, type, flat, b.getDenseI64ArrayAttr(axes));
   Value ref = storageLike(b, loc, turned);
   storeWhole(b, loc, turned, ref);

@@ -39,8 +39,7 @@ Value loadWhole(OpBuilder &b, Location loc, Value array) {
     lengths.push_back(lengthOf(b, array, axis));
   }
   auto type = cast<ArrayType>(array.getType());
-  auto inferred =
-      ArrayType::get(b.getContext(), type.getElementType(), type.getExtents(), Place::Inferred);
+  auto inferred = arrayTypeOf(type.getElementType(), type.getExtents());
   return b.create<SliceOp>(loc, inferred, array, offsets, lengths, ValueRange(), Value(),
                            b.getDenseI64ArrayAttr({}));
 }

@@ -245,7 +245,7 @@ Value ChunkEmitter::withoutOnes(Value tile, int64_t kept) {
     for (const TileAxis &own : axes_)
       if (own.tile && own.extent == extent)
         lengths[static_cast<size_t>(kept)] = own.tile;
-    type = ArrayType::get(b_.getContext(), elem, {extent}, Place::Inferred);
+    type = arrayTypeOf(elem, {extent});
   }
   return b_.create<SliceOp>(loc_, type, tile, offsets, lengths, ValueRange(), Value(),
                             b_.getDenseI64ArrayAttr(dropped));

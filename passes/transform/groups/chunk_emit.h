@@ -8,17 +8,8 @@
 
 namespace ptl::ir {
 
-/// Chooses the axes of the group that are the rows and columns of its tiles, and the length of
-/// chunks. `groups`: all that share the grid; `axes`: by number, those of `group`.
-void chooseChunks(llvm::ArrayRef<OpGroup *> groups, OpGroup &group, const TileSizes &sizes,
-                  std::vector<TileAxis> &axes);
-
 /// The reductions of a group by level: none depends on others in its list, or in later lists.
 std::vector<llvm::SmallVector<mlir::Operation *>> reductionsByLevel(const OpGroup &group);
-
-/// Reduces a tile along its rows or columns.
-mlir::Value foldAlong(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tile,
-                      llvm::StringRef combiner, TileAxis::Role role);
 
 class ChunkEmitter : public GridEmitter {
 public:

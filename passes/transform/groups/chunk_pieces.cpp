@@ -1,4 +1,5 @@
 #include "passes/transform/groups/chunk_pieces.h"
+#include "passes/transform/groups/chunk_tiles.h"
 
 #include "ir/dialect/attributes.h"
 #include "passes/analysis/lengths.h"
@@ -304,8 +305,7 @@ void PiecesEmitter::emitParts(llvm::ArrayRef<Operation *> ops) {
       if (!extents.back().isConstant())
         named.push_back(lengthOf(b_, result, static_cast<int64_t>(number)));
     }
-    types.push_back(
-        ArrayType::get(b_.getContext(), type.getElementType(), extents, Place::Inferred));
+    types.push_back(arrayTypeOf(type.getElementType(), extents));
     // Stands for the stores of tiles.
     stores.push_back(storeWhole(b_, loc_, result, allocateStorage(b_, loc_, types.back(), named)));
   }

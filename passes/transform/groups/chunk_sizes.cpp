@@ -1,5 +1,6 @@
 // Which axes of a group are the rows and columns of its tiles, and how long chunks are.
-#include "passes/transform/groups/chunk_emit.h"
+#include "passes/transform/groups/chunk_sizes.h"
+
 #include "passes/transform/groups/group_schedule.h"
 
 #include "ir/dialect/attributes.h"

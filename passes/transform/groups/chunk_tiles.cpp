@@ -1,6 +1,7 @@
 // Tiles of the members of a group: what is computed, loaded, made anew and folded.
+#include "passes/transform/groups/chunk_tiles.h"
+
 #include "passes/transform/combiners.h"
-#include "passes/transform/groups/chunk_emit.h"
 #include "passes/transform/legalize/legalize.h"
 #include "passes/transform/whole_storage.h"
 
@@ -39,7 +40,7 @@ llvm::SmallVector<Value> ChunkEmitter::lengthsOf(const AxisMap &map) const {
 }
 
 ArrayType ChunkEmitter::typeOf(Type elem, const AxisMap &map) const {
-  return ArrayType::get(b_.getContext(), elem, extentsOf(map), Place::Inferred);
+  return arrayTypeOf(elem, extentsOf(map));
 }
 
 namespace {
@@ -62,8 +63,7 @@ private:
 Value ChunkEmitter::make(llvm::StringRef name, Type elem, ValueRange operands) {
   OperationState state(loc_, name);
   state.addOperands(operands);
-  state.addTypes(ArrayType::get(b_.getContext(), elem, legalize::Tiles::broadcastExtents(operands),
-                                Place::Inferred));
+  state.addTypes(arrayTypeOf(elem, legalize::Tiles::broadcastExtents(operands)));
   return b_.create(state)->getResult(0);
 }
 
@@ -73,9 +73,8 @@ Value ChunkEmitter::cloneElementwise(Operation *op) {
   state.addAttributes(op->getAttrs());
   for (unsigned i = 0; i < op->getNumOperands(); ++i)
     state.addOperands(operandTile(op, i));
-  state.addTypes(ArrayType::get(b_.getContext(), elementTypeOf(op->getResult(0).getType()),
-                                legalize::Tiles::broadcastExtents(state.operands),
-                                Place::Inferred));
+  state.addTypes(arrayTypeOf(elementTypeOf(op->getResult(0).getType()),
+                             legalize::Tiles::broadcastExtents(state.operands)));
   return b_.create(state)->getResult(0);
 }
 
@@ -130,7 +129,7 @@ Value ChunkEmitter::cloneProduct(Operation *op) {
     extents.push_back(id == kWhole ? Extent::constant(1)
                                    : extentsOf({id})[axis(id).role == TileAxis::Col]);
   Type elem = elementTypeOf(op->getResult(0).getType());
-  state.addTypes(ArrayType::get(b_.getContext(), elem, extents, Place::Inferred));
+  state.addTypes(arrayTypeOf(elem, extents));
   Value product = b_.create(state)->getResult(0);
   auto hasRole = [&](int64_t id, TileAxis::Role role) {
     return id != kWhole && axis(id).role == role;
@@ -221,7 +220,7 @@ Value ChunkEmitter::fill(Operation *op, const Access &access) {
   state.addOperands(own.step ? constant(0) : start);
   if (!along.extent.isConstant())
     state.addOperands(along.tile);
-  state.addTypes(ArrayType::get(b_.getContext(), elem, {along.extent}, Place::Inferred));
+  state.addTypes(arrayTypeOf(elem, {along.extent}));
   Value row = b_.create(state)->getResult(0);
   // The row of positions becomes a row or a column of the tile.
   int64_t added = along.role == TileAxis::Col ? 0 : 1;
@@ -235,8 +234,7 @@ Value ChunkEmitter::fill(Operation *op, const Access &access) {
 
 Value ChunkEmitter::transposed(Value tile) {
   llvm::ArrayRef<Extent> extents = ir::extentsOf(tile.getType());
-  auto type = ArrayType::get(b_.getContext(), elementTypeOf(tile.getType()),
-                             {extents[1], extents[0]}, Place::Inferred);
+  auto type = arrayTypeOf(elementTypeOf(tile.getType()), {extents[1], extents[0]});
   return b_.create<TransposeOp>(loc_, type, tile, b_.getDenseI64ArrayAttr({1, 0}));
 }
 
@@ -282,7 +280,7 @@ Value ChunkEmitter::load(Access access) {
     return filled(b_.create<SliceOp>(loc_, elem, access.origin, ValueRange(), ValueRange(),
                                      ValueRange(), Value(), b_.getDenseI64ArrayAttr({})),
                   {});
-  auto type = ArrayType::get(b_.getContext(), elem, extents, Place::Inferred);
+  auto type = arrayTypeOf(elem, extents);
   Value box = loadBox(access, type, offsets, lengths, steps, dropped);
   if (tags.size() == 2)
     // Memory that has columns first is loaded as it lies and transposed on chip.
@@ -290,7 +288,7 @@ Value ChunkEmitter::load(Access access) {
   // A box of one axis becomes a matrix with an axis of extent 1.
   int64_t added = tags.empty() || tags[0] != 1 ? 0 : 1;
   extents.insert(extents.begin() + added, Extent::constant(1));
-  auto matrix = ArrayType::get(b_.getContext(), type.getElementType(), extents, Place::Inferred);
+  auto matrix = arrayTypeOf(type.getElementType(), extents);
   return b_.create<NewAxisOp>(loc_, matrix, box, b_.getDenseI64ArrayAttr(added));
 }
 
@@ -376,7 +374,7 @@ Value ChunkEmitter::fold(Operation *reduction) {
     state.addAttribute("axis", b_.getI64IntegerAttr(axes.front()));
   else
     state.addAttribute("axes", b_.getDenseI64ArrayAttr(axes));
-  state.addTypes(ArrayType::get(b_.getContext(), elem, extents, Place::Inferred));
+  state.addTypes(arrayTypeOf(elem, extents));
   return b_.create(state)->getResult(0);
 }
 
@@ -391,8 +389,7 @@ Value foldAlong(OpBuilder &builder, Location loc, Value tile, llvm::StringRef co
   OperationState state(loc, reductionBy(combiner));
   state.addOperands(tile);
   state.addAttribute("axes", builder.getDenseI64ArrayAttr(axis));
-  state.addTypes(ArrayType::get(builder.getContext(), elementTypeOf(tile.getType()), extents,
-                                Place::Inferred));
+  state.addTypes(arrayTypeOf(elementTypeOf(tile.getType()), extents));
   return builder.create(state)->getResult(0);
 }
 
@@ -441,8 +438,7 @@ llvm::SmallVector<Value> ChunkEmitter::combine(Operation *reduction,
                                        : ReduceMinOp::getOperationName());
     state.addOperands(best);
     state.addAttribute("axes", b_.getDenseI64ArrayAttr(axis(id).role == TileAxis::Col));
-    state.addTypes(
-        ArrayType::get(b_.getContext(), elem, ir::extentsOf(part.getType()), Place::Inferred));
+    state.addTypes(arrayTypeOf(elem, ir::extentsOf(part.getType())));
     best = b_.create(state)->getResult(0);
   }
   // Positions in the chunk count from its begin.

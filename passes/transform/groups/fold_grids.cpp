@@ -173,7 +173,7 @@ static Value storageOfParts(OpBuilder &b, StoredFold &found, CountNames &names) 
     counts.push_back(count);
   }
   Type elem = elementTypeOf(found.store.getValue().getType());
-  auto type = ArrayType::get(b.getContext(), elem, extents, Place::Inferred);
+  auto type = arrayTypeOf(elem, extents);
   return allocateStorage(b, found.fold->getLoc(), type, counts);
 }
 
@@ -203,8 +203,7 @@ static void storePart(OpBuilder &b, StoredFold &found, Value storage) {
 static Value foldOfParts(OpBuilder &b, StoredFold &found, Value storage) {
   Location loc = found.fold->getLoc();
   auto ref = cast<RefType>(storage.getType());
-  auto type =
-      ArrayType::get(b.getContext(), ref.getElementType(), ref.getExtents(), Place::Inferred);
+  auto type = arrayTypeOf(ref.getElementType(), ref.getExtents());
   Value result = folded(b, loc, partFold(found.fold), loadWhole(b, loc, storage, type),
                         found.fold->getResult(0).getType(), found.fold->getAttrDictionary());
   if (!isa<ReduceMeanOp>(found.fold))

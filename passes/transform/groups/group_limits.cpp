@@ -4,6 +4,7 @@
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/op_kinds.h"
+#include "passes/transform/groups/group_schedule.h"
 
 #include <limits>
 
@@ -74,9 +75,7 @@ Value madeFrom(Value value, int steps) {
 
 bool isMadeAgainOnChip(Operation *op) {
   constexpr int kMostSteps = 3;
-  bool isScheduled =
-      attrs::tile.of(op) || attrs::cores.of(op) || attrs::split.isOn(op) || attrs::fuse.of(op);
-  if (!isArray(op) || isScheduled || isa<LoadOp>(op))
+  if (!isArray(op) || isScheduled(op) || isa<LoadOp>(op))
     return false;
   Value source = madeFrom(op->getResult(0), kMostSteps);
   auto bitsOf = [](Value v) { return elementTypeOf(v.getType()).getIntOrFloatBitWidth(); };

@@ -22,6 +22,18 @@ inline std::string lengthName(const Extent &extent) {
 /// The tile size that a schedule gives for an axis of a group: `tile B by 128`.
 std::optional<int64_t> scheduledStep(const OpGroup &group, int64_t axis);
 
+/// Whether a schedule says of an operation how its value is computed: in what tiles, with what, on
+/// which cores. A pass that would compute it in another form leaves it alone.
+inline bool isScheduled(mlir::Operation *op) {
+  return attrs::tile.of(op) || attrs::split.isOn(op) || attrs::fuse.of(op) || attrs::cores.of(op);
+}
+
+/// Whether an item of a schedule names the value of an operation, which therefore stays one value.
+/// The cores of a grid are of all its operations and name none of them.
+inline bool isInSchedule(mlir::Operation *op) {
+  return attrs::tile.of(op) || attrs::split.isOn(op) || attrs::fuse.of(op) || attrs::item.of(op);
+}
+
 /// Whether an operation must not be computed together with the root of a group: `split` after it,
 /// different `task` blocks, or different cores.
 inline bool keptApart(mlir::Operation *op, mlir::Operation *root) {

@@ -173,7 +173,7 @@ ArrayType PartitionEmitter::tileType(ArrayType type, const AxisMap &map) {
   for (size_t i = 0; i < map.size(); ++i)
     if (map[i] != kWhole)
       extents[i] = axis(map[i]).extent;
-  return ArrayType::get(type.getContext(), type.getElementType(), extents, Place::Inferred);
+  return arrayTypeOf(type.getElementType(), extents);
 }
 
 Value PartitionEmitter::sliceOf(Value value, const AxisMap &map) {

@@ -60,10 +60,6 @@ bool maySettleTogether(llvm::ArrayRef<OpGroup *> groups) {
   });
 }
 
-static bool isScheduled(Operation *op) {
-  return attrs::tile.of(op) || attrs::split.isOn(op) || attrs::fuse.of(op) || attrs::item.of(op);
-}
-
 bool mayShareGrid(llvm::ArrayRef<OpGroup *> groups) {
   const OpGroup &first = *groups.front();
   return llvm::all_of(groups,
@@ -75,7 +71,7 @@ bool mayShareGrid(llvm::ArrayRef<OpGroup *> groups) {
                                !keptApart(root, first.root()) &&
                                extentsOf(root->getResult(0).getType()) ==
                                    extentsOf(first.root()->getResult(0).getType()) &&
-                               llvm::none_of(group->members(), isScheduled) &&
+                               llvm::none_of(group->members(), isInSchedule) &&
                                haveSameTiles(first, *group);
                       }) &&
          maySettleTogether(groups);

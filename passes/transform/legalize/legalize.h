@@ -179,34 +179,11 @@ struct Row {
   Rewrite rewrite;
 };
 
-/// The tables of the groups of operations; `legalize.cpp` joins them.
-llvm::ArrayRef<Row> arithmeticRows();
-llvm::ArrayRef<Row> comparisonRows();
-llvm::ArrayRef<Row> conversionRows();
-llvm::ArrayRef<Row> mathRows();
-llvm::ArrayRef<Row> trigonometryRows();
-llvm::ArrayRef<Row> reductionRows();
-llvm::ArrayRef<Row> shapeRows();
-llvm::ArrayRef<Row> productRows();
-llvm::ArrayRef<Row> randomRows();
-llvm::ArrayRef<Row> orderRows();
-
-/// Rewrites `topk`, which has two results and so no row; false if it is unchanged.
-bool rewriteTopk(const Tiles &t, mlir::Operation *op);
-
 /// The extents with the axes from `begin` to `end` merged into one, and their lengths.
 struct Merged {
   llvm::SmallVector<Extent> extents;
   llvm::SmallVector<mlir::Value> lengths;
 };
-Merged mergeAxes(const Tiles &t, llvm::ArrayRef<Extent> extents, mlir::ValueRange lengths,
-                 int64_t begin, int64_t end);
-
-/// A product with a batch axis as a loop over its matrices; null if it has none.
-mlir::Value batchOfProducts(const Tiles &t, MatmulOp product);
-/// A product of matrices as a sum of outer products of columns and rows, for element types that the
-/// cube core cannot multiply.
-mlir::Value productByColumns(const Tiles &t, MatmulOp product);
 
 /// `op` on wider floats, for element types that neither an instruction nor a rewrite of `op`
 /// supports; null if its operands are wide enough already.
@@ -222,18 +199,5 @@ mlir::Value inSingle(const Tiles &t, mlir::Operation *op) {
 inline mlir::Value withSignOf(const Tiles &t, mlir::Value x, mlir::Value magnitude) {
   return t.select(t.lt(x, 0), t.neg(magnitude), magnitude);
 }
-/// The truncating quotient and the remainder of integers, without a division instruction; {} if
-/// that is impossible.
-std::pair<mlir::Value, mlir::Value> divideIntegers(const Tiles &t, mlir::Value a, mlir::Value b);
-/// Converts booleans to the numbers 1 and 0 (`f16` by default), and back.
-mlir::Value maskToNumbers(const Tiles &t, mlir::Value mask, mlir::Type elem = {});
-mlir::Value numbersToMask(const Tiles &t, mlir::Value numbers);
-/// For an instruction that needs operands of full size: the elementwise operation with its smaller
-/// operands broadcast; null if there are none.
-mlir::Value withFullOperands(const Tiles &t, mlir::Operation *op);
-/// Bit operations on truth values.
-mlir::Value rewriteMaskOp(const Tiles &t, mlir::Operation *op);
-/// Whether a rewrite narrowed `value` after it was computed.
-bool isNarrowed(mlir::Value value);
 
 } // namespace ptl::ir::legalize

@@ -1,6 +1,8 @@
 // Arithmetic, bit operations, limits.
+#include "passes/transform/legalize/legalize_arithmetic.h"
+#include "passes/transform/legalize/legalize_comparison.h"
+
 #include "ir/dialect/op_facts.h"
-#include "passes/transform/legalize/legalize.h"
 
 #include <cmath>
 #include <limits>

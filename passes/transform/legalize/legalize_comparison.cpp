@@ -1,7 +1,8 @@
 // Comparisons, masks, tests of floats, and `select`.
+#include "passes/transform/legalize/legalize_comparison.h"
+
 #include "ir/dialect/attributes.h"
 #include "ir/dialect/op_facts.h"
-#include "passes/transform/legalize/legalize.h"
 
 using namespace mlir;
 

@@ -1,5 +1,7 @@
 // Conversions between element types, and quantisation.
-#include "passes/transform/legalize/legalize.h"
+
+#include "passes/transform/legalize/legalize_conversion.h"
+#include "passes/transform/legalize/legalize_comparison.h"
 
 #include <cmath>
 

@@ -1,6 +1,8 @@
 // Elementary functions by `exp`, `log`, `sqrt` and polynomials, in `f32`: within a few units in the
 // last place as far as those instructions are.
-#include "passes/transform/legalize/legalize.h"
+
+#include "passes/transform/legalize/legalize_math.h"
+#include "passes/transform/legalize/legalize_comparison.h"
 
 #include "passes/analysis/polynomials.h"
 

@@ -1,5 +1,6 @@
 // Orderings of element types that the sort instruction does not take, by orderings of `f32`.
-#include "passes/transform/legalize/legalize.h"
+
+#include "passes/transform/legalize/legalize_order.h"
 
 #include <numeric>
 

@@ -1,5 +1,8 @@
 // Products: `einsum` and products with vectors as products of matrices.
-#include "passes/transform/legalize/legalize.h"
+#include "passes/transform/legalize/legalize_product.h"
+
+#include "passes/transform/legalize/legalize_product_loops.h"
+#include "passes/transform/legalize/legalize_shape.h"
 
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/op_kinds.h"
@@ -27,7 +30,7 @@ static Value matmul(const Tiles &t, Value a, Value b, Type acc, StringAttr preci
   }
   extents[extents.size() - 2] = left[left.size() - 2];
   extents[extents.size() - 1] = right[right.size() - 1];
-  auto type = ArrayType::get(t.r.getContext(), acc, extents, Place::Inferred);
+  auto type = arrayTypeOf(acc, extents);
   return t.r.create<MatmulOp>(t.loc, type, a, b, ValueRange(), precision);
 }
 
@@ -93,7 +96,7 @@ static Value sumOver(const Tiles &t, Value x, llvm::ArrayRef<int64_t> axes) {
   OperationState state(t.loc, ReduceSumOp::getOperationName());
   state.addOperands(x);
   state.addAttribute("axes", t.r.getDenseI64ArrayAttr(axes));
-  state.addTypes(ArrayType::get(t.r.getContext(), elem(x), extents, Place::Inferred));
+  state.addTypes(arrayTypeOf(elem(x), extents));
   return t.dropAxes(t.r.create(state)->getResult(0), axes);
 }
 

@@ -1,6 +1,7 @@
 // Products as loops: over the matrices of a batch, and over the contracted axis where the cube core
 // does not multiply the element types.
-#include "passes/transform/legalize/legalize.h"
+#include "passes/transform/legalize/legalize_product_loops.h"
+
 #include "passes/transform/whole_storage.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -10,10 +11,6 @@ using namespace mlir;
 
 namespace ptl::ir::legalize {
 
-static ArrayType arrayOf(Value like, llvm::ArrayRef<Extent> extents) {
-  return ArrayType::get(like.getContext(), elem(like), extents, Place::Inferred);
-}
-
 /// The type of one position of an axis: without the axis, or with an extent of 1.
 static ArrayType typeAt(Value x, int64_t axis, bool drops) {
   llvm::SmallVector<Extent> extents(extentsOf(x.getType()));
@@ -21,7 +18,7 @@ static ArrayType typeAt(Value x, int64_t axis, bool drops) {
     extents.erase(extents.begin() + axis);
   else
     extents[static_cast<size_t>(axis)] = Extent::constant(1);
-  return arrayOf(x, extents);
+  return arrayTypeOf(elem(x), extents);
 }
 
 /// A box of an array in global memory at one position of an axis: it is loaded from there.
@@ -83,7 +80,7 @@ static Value zeros(const Tiles &t, Value like, ValueRange lengths) {
     if (!extent.isConstant())
       state.addOperands(length);
   state.addOperands(t.number(elem(like), 0));
-  state.addTypes(arrayOf(like, extents));
+  state.addTypes(arrayTypeOf(elem(like), extents));
   return t.r.create(state)->getResult(0);
 }
 
@@ -138,8 +135,8 @@ Value batchOfProducts(const Tiles &t, MatmulOp product) {
                     // A batch of one position is used in every turn.
                     /*drops=*/true);
   // Only one batch axis is taken off; the product inside is rewritten again for the next.
-  auto one = t.r.create<MatmulOp>(t.loc, arrayOf(result, extents.drop_front()), sides[0], sides[1],
-                                  ValueRange(), product.getPrecisionAttr());
+  auto one = t.r.create<MatmulOp>(t.loc, arrayTypeOf(elem(result), extents.drop_front()), sides[0],
+                                  sides[1], ValueRange(), product.getPrecisionAttr());
   llvm::SmallVector<Value> offsets(lengths.size(), t.index(0));
   offsets[0] = position;
   lengths[0] = t.index(1);

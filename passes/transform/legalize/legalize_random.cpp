@@ -1,5 +1,6 @@
 // Random bits: Philox 4x32-10 in wrapping 32-bit arithmetic.
-#include "passes/transform/legalize/legalize.h"
+
+#include "passes/transform/legalize/legalize_random.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

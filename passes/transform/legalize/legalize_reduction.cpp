@@ -1,9 +1,12 @@
 // Reductions, searches and scans.
+#include "passes/transform/legalize/legalize_reduction.h"
+#include "passes/transform/legalize/legalize_comparison.h"
+
 #include "ir/dialect/element_types.h"
 #include "ir/dialect/op_facts.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_kinds.h"
-#include "passes/transform/legalize/legalize.h"
+#include "passes/transform/legalize/legalize_shape.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -92,7 +95,7 @@ static Value reduceAxis(const Tiles &t, llvm::StringRef name, Value x, int64_t a
   OperationState state(t.loc, name);
   state.addOperands(x);
   state.addAttribute("axes", t.r.getDenseI64ArrayAttr(axis));
-  state.addTypes(ArrayType::get(t.r.getContext(), elem(x), extents, Place::Inferred));
+  state.addTypes(arrayTypeOf(elem(x), extents));
   return t.r.create(state)->getResult(0);
 }
 
@@ -154,7 +157,7 @@ static Value searchAlong(const Tiles &t, Operation *op, Value x, int64_t axis) {
   OperationState state(t.loc, op->getName());
   state.addOperands(x);
   state.addAttribute("axis", t.r.getI64IntegerAttr(axis));
-  state.addTypes(ArrayType::get(t.r.getContext(), t.i32(), extents, Place::Inferred));
+  state.addTypes(arrayTypeOf(t.i32(), extents));
   return t.r.create(state)->getResult(0);
 }
 

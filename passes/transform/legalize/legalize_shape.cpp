@@ -1,5 +1,7 @@
 // Operations that move, repeat or make elements.
-#include "passes/transform/legalize/legalize.h"
+
+#include "passes/transform/legalize/legalize_shape.h"
+#include "passes/transform/legalize/legalize_comparison.h"
 
 #include "ir/dialect/grid_scope.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -45,7 +47,7 @@ Merged mergeAxes(const Tiles &t, llvm::ArrayRef<Extent> extents, ValueRange leng
 
 static Type arrayLike(Value result, Type elem) {
   auto type = cast<ArrayType>(result.getType());
-  return ArrayType::get(type.getContext(), elem, type.getExtents(), Place::Inferred);
+  return arrayTypeOf(elem, type.getExtents());
 }
 
 // ---- truth values -------------------------------------------------------------------------------
@@ -104,7 +106,7 @@ static Value rewriteBroadcast(const Tiles &t, Operation *op) {
         state.addOperands(lengths[next]);
       ++next;
     }
-    state.addTypes(ArrayType::get(t.r.getContext(), elem(x), reached, Place::Inferred));
+    state.addTypes(arrayTypeOf(elem(x), reached));
     result = t.r.create(state)->getResult(0);
   }
   return result;
@@ -152,7 +154,7 @@ static Value rewriteOneHot(const Tiles &t, Operation *op) {
   state.addOperands(t.index(0));
   state.addOperands(oneHot.getLengths());
   Extent last = extentsOf(oneHot.getResult().getType()).back();
-  state.addTypes(ArrayType::get(t.r.getContext(), t.i32(), last, Place::Inferred));
+  state.addTypes(arrayTypeOf(t.i32(), last));
   Value positions = t.r.create(state)->getResult(0);
   // Numbers out of range saturate, so that they match no position.
   Value column = t.newAxis(t.convert(ids, t.i32(), "even", true), {rank});
@@ -221,7 +223,7 @@ static Value rewriteInterleave(const Tiles &t, Operation *op) {
   Extent last = extentsOf(both.getType()).back();
   if (!last.isConstant())
     index.addOperands(twice);
-  index.addTypes(ArrayType::get(t.r.getContext(), t.i32(), last, Place::Inferred));
+  index.addTypes(arrayTypeOf(t.i32(), last));
   Value position = t.r.create(index)->getResult(0);
   Value start = t.r.createOrFold<arith::IndexCastOp>(t.loc, t.i32(), half);
   // Even positions read from the first half and odd ones from the second.

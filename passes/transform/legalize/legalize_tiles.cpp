@@ -103,7 +103,7 @@ Value TileBuilder::make(llvm::StringRef name, Type elem, ValueRange operands,
   state.addAttributes(attributes);
   Type type = elem;
   if (llvm::any_of(operands, isArray))
-    type = ArrayType::get(r.getContext(), elem, broadcastExtents(operands), Place::Inferred);
+    type = arrayTypeOf(elem, broadcastExtents(operands));
   state.addTypes(type);
   return r.create(state)->getResult(0);
 }
@@ -211,10 +211,6 @@ Value TileBuilder::cloneWith(Operation *op, ValueRange operands, Type elem) cons
 
 Value TileBuilder::length(Value x, int64_t axis) const { return lengthOf(r, x, axis); }
 
-static ArrayType arrayOf(const TileBuilder &t, Type elem, llvm::ArrayRef<Extent> extents) {
-  return ArrayType::get(t.r.getContext(), elem, extents, Place::Inferred);
-}
-
 static bool hasExtents(Value x, llvm::ArrayRef<Extent> wanted) {
   llvm::ArrayRef<Extent> own = extentsOf(x.getType());
   if (own.size() != wanted.size())
@@ -265,7 +261,7 @@ Value TileBuilder::spread(Value x, llvm::ArrayRef<Extent> extents, ValueRange op
     llvm::SmallVector<Value> sources = {x};
     llvm::append_range(sources, operands);
     state.addOperands(namedLengths(*this, reached, sources));
-    state.addTypes(arrayOf(*this, elem(x), reached));
+    state.addTypes(arrayTypeOf(elem(x), reached));
     x = r.create(state)->getResult(0);
   }
   return x;
@@ -277,7 +273,7 @@ Value TileBuilder::full(Value scalar, llvm::ArrayRef<Extent> extents, ValueRange
   // The lengths stand in front of the value, as the parameters of `full` do.
   state.addOperands(all);
   state.addOperands(scalar);
-  state.addTypes(arrayOf(*this, scalar.getType(), extents));
+  state.addTypes(arrayTypeOf(scalar.getType(), extents));
   return r.create(state)->getResult(0);
 }
 
@@ -287,8 +283,7 @@ Value TileBuilder::newAxis(Value x, llvm::ArrayRef<int64_t> axes) const {
   llvm::SmallVector<Extent> extents(extentsOf(x.getType()));
   for (int64_t axis : axes)
     extents.insert(extents.begin() + axis, Extent::constant(1));
-  return r.create<NewAxisOp>(loc, arrayOf(*this, elem(x), extents), x,
-                             r.getDenseI64ArrayAttr(axes));
+  return r.create<NewAxisOp>(loc, arrayTypeOf(elem(x), extents), x, r.getDenseI64ArrayAttr(axes));
 }
 
 Value TileBuilder::transpose(Value x, llvm::ArrayRef<int64_t> axes) const {
@@ -297,8 +292,7 @@ Value TileBuilder::transpose(Value x, llvm::ArrayRef<int64_t> axes) const {
   llvm::SmallVector<Extent> extents;
   for (int64_t axis : axes)
     extents.push_back(extentsOf(x.getType())[static_cast<size_t>(axis)]);
-  return r.create<TransposeOp>(loc, arrayOf(*this, elem(x), extents), x,
-                               r.getDenseI64ArrayAttr(axes));
+  return r.create<TransposeOp>(loc, arrayTypeOf(elem(x), extents), x, r.getDenseI64ArrayAttr(axes));
 }
 
 Value TileBuilder::reshape(Value x, llvm::ArrayRef<Extent> extents, ValueRange lengths) const {
@@ -307,7 +301,7 @@ Value TileBuilder::reshape(Value x, llvm::ArrayRef<Extent> extents, ValueRange l
   for (auto [extent, length] : llvm::zip(extents, lengths))
     if (!extent.isConstant())
       state.addOperands(length);
-  state.addTypes(arrayOf(*this, elem(x), extents));
+  state.addTypes(arrayTypeOf(elem(x), extents));
   return r.create(state)->getResult(0);
 }
 
@@ -323,7 +317,7 @@ Value TileBuilder::dropAxes(Value x, llvm::ArrayRef<int64_t> axes) const {
     if (!dropped)
       extents.push_back(extentsOf(x.getType())[static_cast<size_t>(axis)]);
   }
-  Type type = extents.empty() ? elem(x) : Type(arrayOf(*this, elem(x), extents));
+  Type type = extents.empty() ? elem(x) : Type(arrayTypeOf(elem(x), extents));
   return r.create<SliceOp>(loc, type, x, offsets, lengths, ValueRange(), Value(),
                            r.getDenseI64ArrayAttr(axes));
 }
@@ -335,7 +329,7 @@ Value TileBuilder::positions(Value like, int64_t axis) const {
   state.addOperands(index(0));
   if (!extent.isConstant())
     state.addOperands(length(like, axis));
-  state.addTypes(arrayOf(*this, i32(), {extent}));
+  state.addTypes(arrayTypeOf(i32(), {extent}));
   Value row = r.create(state)->getResult(0);
   // The row of positions is turned into the wanted axis by adding axes of extent 1 around it.
   llvm::SmallVector<int64_t> added;

@@ -1,5 +1,7 @@
 // Trigonometric functions and their inverses, in `f32`.
-#include "passes/transform/legalize/legalize.h"
+
+#include "passes/transform/legalize/legalize_trigonometry.h"
+#include "passes/transform/legalize/legalize_comparison.h"
 
 #include "passes/analysis/polynomials.h"
 

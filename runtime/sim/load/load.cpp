@@ -118,11 +118,6 @@ static std::string kernelOf(func::FuncOp func) {
   return symbol.str();
 }
 
-static bool isCube(func::FuncOp func) {
-  auto kind = func->getAttrOfType<pto::KernelKindAttr>("pto.kernel_kind");
-  return kind && kind.getValue() == pto::KernelKind::cube;
-}
-
 std::vector<std::string> kernelNames(ModuleOp module) {
   std::vector<std::string> names;
   for (auto func : module.getOps<func::FuncOp>())
@@ -167,7 +162,7 @@ static bool loadParameters(func::FuncOp func, Kernel &kernel, std::string &error
 
 static bool loadFunction(func::FuncOp func, Kernel &kernel, std::vector<QueueKey> &keys,
                          std::string &error) {
-  bool cube = isCube(func);
+  bool cube = pto::isCube(func);
   std::optional<Function> &slot = cube ? kernel.cube : kernel.vector;
   if (slot) {
     error = "`" + kernel.name + "` has two functions for one kind of core";

@@ -1,6 +1,8 @@
 // Signals between cores: all of a chip go through one hub.
 #include "runtime/sim/load/sim_testing.h"
 #include "runtime/sim/time/estimate.h"
+#include "runtime/sim/time/gains.h"
+#include "runtime/sim/time/hints.h"
 #include "runtime/sim/time/shared.h"
 
 namespace ptl::rt::sim::signals_test {

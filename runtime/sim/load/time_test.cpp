@@ -1,6 +1,9 @@
 #include "runtime/sim/load/sim_testing.h"
 #include "runtime/sim/time/estimate.h"
+#include "runtime/sim/time/gains.h"
+#include "runtime/sim/time/hints.h"
 #include "runtime/sim/time/shared.h"
+#include "runtime/sim/time/write_chrome.h"
 
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,5 @@
 #include "runtime/sim/time/analysis.h"
+#include "runtime/sim/time/analysis_tasks.h"
 
 #include <algorithm>
 #include <cmath>

@@ -155,8 +155,6 @@ struct Analysis {
 };
 
 Analysis analyse(const Timeline &timeline, int64_t groupsOfChip);
-/// Analyses the tasks on cores; `path` is left empty, since the caller computes it.
-TaskAnalysis analyseTasks(const Timeline &timeline);
 /// The number of core groups that the chip has for kernels like those that ran.
 int64_t groupsOfChip(const Timeline &timeline);
 
@@ -173,24 +171,13 @@ std::vector<BufferLife> buffersInUse(const Timeline &timeline);
 using Rerun = std::function<Cycles(const WhatIf &)>;
 /// The minimal share of latency in the critical path for which a hint mentions it.
 inline constexpr double kMuchLatency = 0.15;
-/// Computes what would be gained if each pipe or resource on which the run spends time cost
-/// nothing, and likewise the most expensive waits; with `forHints` only what hints need.
-void addGains(const Timeline &timeline, Analysis &analysis, const Rerun &rerun,
-              bool forHints = false);
 
 /// `` `tload` (k.ptl:7:30) ``
 std::string describeSite(const Site &site);
-/// Why a lane was idle: `` `textract` (7:20) waits for `tload` (7:30) on mte2 of aic ``.
-std::string describeGap(const Timeline &timeline, const GapGroup &group);
-/// `` `act`, which writes `h` (f.ptl:7) ``
-std::string describeTask(const Timeline &timeline, uint32_t task);
-/// The tasks that a task waits for without reading their results: both only use the same memory.
-std::vector<TaskEdge> sharedMemoryEdges(const LaunchSpan &launch);
-/// Why a task did not begin earlier: `` #3 waits for #1: read after write of `h` ``.
-std::string describeWait(const Timeline &timeline, uint32_t task);
-/// Why cores were idle: `describeWait` of the task that they ran next.
-std::string describeGap(const Timeline &timeline, const CoreGapGroup &group);
 /// `cube-bound 87 %`, after the busiest pipe.
 std::string describeBound(const Analysis &analysis);
+
+/// Why a lane was idle: `` `textract` (7:20) waits for `tload` (7:30) on mte2 of aic ``.
+std::string describeGap(const Timeline &timeline, const GapGroup &group);
 
 } // namespace ptl::rt::sim

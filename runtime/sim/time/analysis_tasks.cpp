@@ -1,5 +1,6 @@
 // Tasks on cores: how many run at the same time, and why cores have none.
-#include "runtime/sim/time/analysis.h"
+
+#include "runtime/sim/time/analysis_tasks.h"
 
 #include <algorithm>
 #include <map>

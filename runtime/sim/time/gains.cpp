@@ -1,5 +1,7 @@
 // Computes possible gains by repeating the run with something at no cost.
-#include "runtime/sim/time/analysis.h"
+#include "runtime/sim/time/gains.h"
+
+#include "runtime/sim/time/analysis_tasks.h"
 
 #include <algorithm>
 #include <set>

@@ -1,5 +1,7 @@
 // Suggests what a designer of a kernel should look at first.
-#include "runtime/sim/time/report.h"
+#include "runtime/sim/time/hints.h"
+
+#include "runtime/sim/time/analysis_tasks.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,6 @@
 // The report for people.
+#include "runtime/sim/time/analysis_tasks.h"
+#include "runtime/sim/time/hints.h"
 #include "runtime/sim/time/write_tasks.h"
 
 #include "frontend/base/printed.h"

@@ -34,11 +34,6 @@ std::string writePage(const Report &report);
 std::string writeSummary(const Report &report);
 /// The lanes of programs: `lane`, `util`, `tasks`, `gaps` with their causes, after the summary.
 std::string writeLanes(const Report &report);
-/// A trace for Perfetto and Chrome: lanes for pipes, arrows for dependences, counters for buffers
-/// and bandwidth.
-std::string writeChromeTrace(const Report &report);
-/// A page for a browser with the whole timeline.
-std::string writeSwimlane(const Report &report);
 
 /// A possible improvement, with its gain if that was computed.
 struct Hint {
@@ -46,7 +41,6 @@ struct Hint {
   SourceLocation location; ///< the place that it concerns; empty: the whole program
   double gain = 0;         ///< share of the run; 0: not computed
 };
-std::vector<Hint> hintsOf(const Report &report);
 
 /// The cost of a line of the source.
 struct LineCost {
@@ -58,5 +52,8 @@ struct LineCost {
 };
 /// The lines with a cost, most expensive first.
 std::vector<LineCost> lineCosts(const Report &report);
+
+/// A page for a browser with the whole timeline.
+std::string writeSwimlane(const Report &report);
 
 } // namespace ptl::rt::sim

@@ -1,6 +1,8 @@
 // The trace format of Chrome, which Perfetto reads: a process for each core, a thread for each
 // pipe.
-#include "runtime/sim/time/report.h"
+#include "runtime/sim/time/write_chrome.h"
+
+#include "runtime/sim/time/analysis_tasks.h"
 #include "runtime/trace/chrome_events.h"
 #include "runtime/trace/lane_text.h"
 

@@ -1,5 +1,7 @@
 // Timelines for programs: one task a line, so that the text can be searched.
 #include "frontend/base/json.h"
+#include "runtime/sim/time/analysis_tasks.h"
+#include "runtime/sim/time/hints.h"
 #include "runtime/sim/time/write_tasks.h"
 #include "runtime/trace/lane_text.h"
 

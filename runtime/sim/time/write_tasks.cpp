@@ -1,4 +1,5 @@
 #include "runtime/sim/time/write_tasks.h"
+#include "runtime/sim/time/analysis_tasks.h"
 
 #include "frontend/base/printed.h"
 #include "runtime/trace/lane_text.h"

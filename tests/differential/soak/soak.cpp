@@ -5,6 +5,7 @@
 // Without --file nothing is shrunk; what executors refuse is with --refused only. --report gets one
 // line for each cause. --replay runs files that were filed, with their extents and others; --shrink
 // makes files smaller. --times runs the programs in this process and says how long each step took.
+#include "common/tool_number.h"
 #include "frontend/format/format.h"
 #include "frontend/parse/parse.h"
 #include "tests/differential/generate/callables.h"
@@ -69,11 +70,12 @@ static Case readCase(const std::string &path) {
   std::istringstream words(program.text.substr(at + 9, program.text.find('\n', at) - at - 9));
   for (std::string word; words >> word;) {
     size_t equals = word.find('=');
-    std::string name = word.substr(0, equals);
+    std::string name = word.substr(0, equals),
+                value = word.substr(std::min(equals, word.size() - 1) + 1);
     if (name == "seed")
-      program.seed = std::strtoull(word.c_str() + equals + 1, nullptr, 10);
+      program.seed = toolNumber<uint64_t>(name, value);
     else
-      program.extents[name] = std::atoll(word.c_str() + equals + 1);
+      program.extents[name] = toolNumber<int64_t>(name, value);
   }
   return program;
 }
@@ -271,15 +273,15 @@ static Settings parseArguments(int argc, char **argv) {
     std::string word = argv[i];
     auto value = [&] { return i + 1 < argc ? std::string(argv[++i]) : std::string(); };
     if (word == "--programs")
-      settings.programs = std::stoul(value());
+      settings.programs = toolNumber<decltype(settings.programs)>(word, value());
     else if (word == "--seed")
-      settings.seed = std::stoull(value());
+      settings.seed = toolNumber<uint64_t>(word, value());
     else if (word == "--jobs")
-      settings.jobs = std::stoi(value());
+      settings.jobs = toolNumber<int>(word, value());
     else if (word == "--budget")
-      settings.budget = std::stoi(value());
+      settings.budget = toolNumber<int>(word, value());
     else if (word == "--seconds")
-      settings.seconds = std::stod(value());
+      settings.seconds = toolNumber<double>(word, value());
     else if (word == "--file")
       settings.folder = value();
     else if (word == "--refused")
@@ -291,7 +293,7 @@ static Settings parseArguments(int argc, char **argv) {
     else if (word == "--cpu")
       settings.evaluate.processor = processorNamed(value());
     else if (word == "--samples")
-      settings.evaluate.samples = std::stoi(value());
+      settings.evaluate.samples = toolNumber<decltype(settings.evaluate.samples)>(word, value());
     else if (word == "--executors") {
       settings.evaluate.executors.clear();
       std::istringstream list(value());
@@ -304,7 +306,7 @@ static Settings parseArguments(int argc, char **argv) {
     else if (word == "--shrink")
       settings.shrinks = true;
     else if (word == "--print")
-      settings.prints = true, settings.seed = std::stoull(value());
+      settings.prints = true, settings.seed = toolNumber<uint64_t>(word, value());
     else
       settings.files.push_back(word);
   }

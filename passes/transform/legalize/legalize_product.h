@@ -1,0 +1,11 @@
+// Rewrites of products.
+#pragma once
+
+#include "passes/transform/legalize/legalize.h"
+
+namespace ptl::ir::legalize {
+
+/// The rows of these operations in the table that `legalize.cpp` joins.
+llvm::ArrayRef<Row> productRows();
+
+} // namespace ptl::ir::legalize
