@@ -52,33 +52,24 @@ void ProgramEntry::run() {
         if (kind == attrs::name.key() && isa<ir::RefType>(argument.getType()))
           written_[argument].push_back(nullptr);
       }
-  for (BlockArgument argument : entry_.function.getArguments())
-    if (beginsAsZeros(argument)) {
-      // Before the loop there is nothing in it that a kernel could go on with.
-      code_.line(code_.known(argument).text + " = zeros(" + typeText(code_, argument.getType()) +
-                 ")");
-      written_[argument].push_back(nullptr);
-    }
   printBlock(code_, entry_.function.getBody().front());
 }
 
-/// Whether an output is first written in a loop, by kernels that each write a part: they take it
-/// with its contents, which it needs before the loop.
-bool ProgramEntry::beginsAsZeros(BlockArgument output) {
-  if (entry_.attribute(output, attrs::output).empty())
-    return false;
-  mlir::Block &body = entry_.function.getBody().front();
-  llvm::SmallVector<Operation *> writers = writersOf(output);
-  Operation *first = nullptr;
-  for (Operation *writer : writers)
-    if (Operation *here = body.findAncestorOpInBlock(*writer);
-        !first || here->isBeforeInBlock(first))
-      first = here;
-  return isa_and_nonnull<scf::ForOp, scf::WhileOp>(first) &&
-         llvm::any_of(writers, [&](Operation *writer) {
-           auto grid = dyn_cast<ir::ParallelOp>(writer);
-           return grid && first->isAncestor(grid) && !storesWhole(output, groupFrom(grid));
-         });
+/// Outputs that a loop writes first, by kernels that each write a part: these take it with its
+/// contents, which it needs before the loop.
+void ProgramEntry::beginOutputs(Operation *loop) {
+  for (BlockArgument output : entry_.function.getArguments()) {
+    if (entry_.attribute(output, attrs::output).empty() || isWritten(output, loop))
+      continue;
+    bool isPartly = llvm::any_of(writersOf(output), [&](Operation *writer) {
+      auto grid = dyn_cast<ir::ParallelOp>(writer);
+      return grid && loop->isAncestor(grid) && !storesWhole(output, groupFrom(grid));
+    });
+    if (!isPartly)
+      continue;
+    code_.line(code_.known(output).text + " = zeros(" + typeText(code_, output.getType()) + ")");
+    noteWritten(output, loop);
+  }
 }
 
 /// Operations that write storage, grids as a whole.
@@ -135,6 +126,10 @@ bool ProgramEntry::special(Operation *op) {
   // Checks that positions differ are part of a `where`.
   if (auto check = dyn_cast<ir::CheckOp>(op); check && isUniqueOfGrid(check))
     return true;
+  if (isa<scf::ForOp, scf::WhileOp>(op)) {
+    beginOutputs(op);
+    return false;
+  }
   if (auto grid = dyn_cast<ir::ParallelOp>(op)) {
     launch(grid);
     return true;

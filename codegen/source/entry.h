@@ -80,7 +80,7 @@ private:
   void callAs(const OutlinedKernel &kernel, const std::string &wanted, mlir::Operation *at);
   void call(const OutlinedKernel &kernel, const std::string &name, mlir::Operation *at);
   void allocate(ir::AllocOp alloc);
-  bool beginsAsZeros(mlir::BlockArgument output);
+  void beginOutputs(mlir::Operation *loop);
   bool beginsInside(ir::AllocOp alloc);
   bool keepsOrder() const override { return entry_.facts.placeOf != nullptr; }
   bool store(ir::StoreOp store);

@@ -18,6 +18,7 @@
 #include "passes/transform/groups/find_groups.h"
 #include "passes/transform/groups/schedule_effects.h"
 #include "passes/transform/output_views.h"
+#include "passes/transform/tile_recurrences.h"
 #include "passes/transform/unroll_steps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -65,6 +66,16 @@ void dropEmptyStores(func::FuncOp function) {
     store.erase();
 }
 
+/// Tiles of matrices whose rows and columns are lanes of a loop, with room for some ten of them.
+RecurrenceTiles recurrencesOn(const Machine &machine, int64_t halvings) {
+  return {.elements = 4096 >> halvings,
+          .grids = vectorCoresOf(machine),
+          .rank = 3,
+          .held = 64,
+          .isBounded = true,
+          .mayReread = false};
+}
+
 struct ChunkPass : impl::ChunkBase<ChunkPass> {
   using ChunkBase::ChunkBase;
   ChunkPass(const ChunkOptions &options, Machine own) : ChunkBase(options), own_(std::move(own)) {}
@@ -88,8 +99,10 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
       splitContractions(getOperation(), *found);
     }
     unrollSteps(getOperation(), kUnrolledOnChip);
-    if (found)
+    if (found) {
+      tileRecurrences(getOperation(), recurrencesOn(*found, halvingsOf(0)));
       searchLongRows(getOperation());
+    }
     searchNumbers(getOperation());
     serialiseAtomics(getOperation());
     viewOutputs(getOperation());

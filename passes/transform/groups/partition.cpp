@@ -9,6 +9,7 @@
 #include "passes/transform/groups/schedule_effects.h"
 #include "passes/transform/store_parts.h"
 #include "passes/transform/take_by_arrays.h"
+#include "passes/transform/tile_recurrences.h"
 #include "passes/transform/tile_sums.h"
 #include "passes/transform/unroll_steps.h"
 
@@ -34,6 +35,10 @@ static void askOperands(func::FuncOp function) {
 
 namespace {
 
+/// Tiles that stay in the first-level cache; as many of them as usual processors have cores.
+constexpr RecurrenceTiles kRecurrencesOnCpu = {
+    .elements = 2048, .grids = 16, .rank = 8, .held = 64, .isBounded = false, .mayReread = true};
+
 struct PartitionPass : impl::PartitionBase<PartitionPass> {
   using PartitionBase::PartitionBase;
 
@@ -44,6 +49,8 @@ struct PartitionPass : impl::PartitionBase<PartitionPass> {
     takeByArrays(getOperation());
     tileSums(getOperation(), sizes);
     unrollSteps(getOperation(), kUnrolledOnCpu);
+    tileRecurrences(getOperation(), kRecurrencesOnCpu);
+    forwardStorage(getOperation()); // of what loops leave
     storeParts(getOperation());
     askOperands(getOperation());
     makeGrids(getOperation(), kCpuLimits, [&](llvm::ArrayRef<OpGroup *> groups, unsigned number) {
