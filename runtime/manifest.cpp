@@ -130,7 +130,7 @@ private:
   }
 
   bool readPacked(const Json &json, Param &param) {
-    param.packed = elemFromName(textOf(json, "packed"));
+    param.packed = elemFromName(textField(json, "packed"));
     bool isOfBytes = param.elem == PTL_U8 && param.packed && elemInfo(*param.packed)->bits == 4;
     return isOfBytes || fail("`" + param.name + "` packs no elements of four bits into `u8`");
   }

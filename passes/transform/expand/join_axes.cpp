@@ -6,6 +6,7 @@
 #include "passes/analysis/op_kinds.h"
 #include "passes/transform/expand/expand_rows.h"
 #include "passes/transform/groups/access.h"
+#include "passes/transform/groups/group_schedule.h"
 #include "passes/transform/narrow_axis.h"
 #include "passes/transform/output_views.h"
 #include "passes/transform/whole_storage.h"
@@ -124,13 +125,11 @@ static bool isFold(Operation *op) {
          !isa<ReduceArgmaxOp, ReduceArgminOp>(op) && rankOf(op->getOperand(0).getType()) > 0;
 }
 
-static bool isScheduled(Operation *op) {
-  return attrs::tile.of(op) || attrs::cores.of(op) || attrs::split.isOn(op) || attrs::fuse.of(op) ||
-         attrs::item.of(op);
-}
+/// Whether a schedule speaks of the operation, which has to stay as it is then.
+static bool isNamed(Operation *op) { return isScheduled(op) || isInSchedule(op); }
 
 static bool mayHaveOtherAxes(Operation *op) {
-  if (op->getNumRegions() != 0 || isScheduled(op))
+  if (op->getNumRegions() != 0 || isNamed(op))
     return false;
   bool isOnArrays = op->getNumResults() == 1 && isa<ArrayType>(op->getResult(0).getType());
   return isFold(op) || (isOnArrays && (isElementwise(op) || (isFill(op) && !isa<IndexOp>(op))));
@@ -522,7 +521,7 @@ static bool mayFoldTwice(Operation *reduction) {
 /// does so with the last two axes as one.
 void BlockJoiner::splitFold(Operation *reduction) {
   constexpr int64_t kLong = 512;
-  if (!isFold(reduction) || isScheduled(reduction) || !mayFoldTwice(reduction) ||
+  if (!isFold(reduction) || isNamed(reduction) || !mayFoldTwice(reduction) ||
       !isa<ArrayType>(reduction->getResult(0).getType()))
     return;
   Value x = reduction->getOperand(0);
