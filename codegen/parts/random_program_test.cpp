@@ -1,5 +1,6 @@
 // Grows random programs; `random_programs_test.cpp` executes them.
 #include "codegen/parts/random_program_test_util.h"
+#include "common/words.h"
 
 #include <algorithm>
 #include <cctype>

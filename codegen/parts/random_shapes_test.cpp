@@ -1,5 +1,6 @@
 // Expressions of random programs that change shapes, and select elements or put them beside each other.
 #include "codegen/parts/random_program_test_util.h"
+#include "common/words.h"
 
 namespace ptl::parts {
 

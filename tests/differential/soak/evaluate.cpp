@@ -86,8 +86,8 @@ public:
   /// Whether a call left the same bytes as the reference; if not, it may be right all the same.
   bool isSame(const CallResult &made) const;
   /// Converts the results of a call to those of the interpreter.
-  RunResult resultOf(CallResult made, const SourceManager &sources) {
-    return call_.resultOf(std::move(made), sources);
+  RunResult resultOf(CallResult made, CompiledExecutor &executor) {
+    return call_.resultOf(std::move(made), executor.describe(*request.callee));
   }
   /// Gives the arguments their values again. The name of one that a call has changed although it is
   /// no `inout`; empty if there is none.
@@ -303,7 +303,7 @@ bool Evaluation::compareCall(CompiledExecutor &native, Expected &expected, const
   bool isSame = expected.isSame(made) && !native.hadInternalError();
   std::optional<RunResult> actual;
   if (!isSame)
-    actual = expected.resultOf(std::move(made), sources_);
+    actual = expected.resultOf(std::move(made), native);
   if (std::string changed = expected.restore(); !changed.empty())
     return observe(Kind::Wrong, "it changes the argument `" + changed + "`" + how, &expected),
            false;
