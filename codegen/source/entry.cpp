@@ -55,20 +55,27 @@ void ProgramEntry::run() {
   printBlock(code_, entry_.function.getBody().front());
 }
 
-/// Outputs that a loop writes first, by kernels that each write a part: these take it with its
-/// contents, which it needs before the loop.
+/// Whether kernels write a part of an output each: they take it with its contents.
+bool ProgramEntry::isWrittenInParts(BlockArgument output) {
+  return !entry_.attribute(output, attrs::output).empty() &&
+         llvm::any_of(writersOf(output), [&](Operation *writer) {
+           auto grid = dyn_cast<ir::ParallelOp>(writer);
+           return grid && !storesWhole(output, groupFrom(grid));
+         });
+}
+
+void ProgramEntry::beginAsZeros(BlockArgument output, Operation *at) {
+  code_.line(code_.known(output).text + " = zeros(" + typeText(code_, output.getType()) + ")");
+  noteWritten(output, at);
+}
+
+/// Outputs that a loop writes first, and kernels in parts, need contents before the loop.
 void ProgramEntry::beginOutputs(Operation *loop) {
   for (BlockArgument output : entry_.function.getArguments()) {
-    if (entry_.attribute(output, attrs::output).empty() || isWritten(output, loop))
-      continue;
-    bool isPartly = llvm::any_of(writersOf(output), [&](Operation *writer) {
-      auto grid = dyn_cast<ir::ParallelOp>(writer);
-      return grid && loop->isAncestor(grid) && !storesWhole(output, groupFrom(grid));
-    });
-    if (!isPartly)
-      continue;
-    code_.line(code_.known(output).text + " = zeros(" + typeText(code_, output.getType()) + ")");
-    noteWritten(output, loop);
+    bool isInLoop = llvm::any_of(writersOf(output),
+                                 [&](Operation *writer) { return loop->isAncestor(writer); });
+    if (isInLoop && !isWritten(output, loop) && isWrittenInParts(output))
+      beginAsZeros(output, loop);
   }
 }
 
@@ -335,14 +342,18 @@ bool ProgramEntry::store(ir::StoreOp store) {
   // Parameters and storage that has a name are stored to as usual.
   auto alloc = ref.getDefiningOp<ir::AllocOp>();
   bool begins = alloc && !isWritten(ref, store);
+  bool isWhole = !store.getIndex() && isWholeBox(code_, ref, store.getOffsets(), store.getLengths(),
+                                                 store.getSteps(), store.getDropped());
+  // Kernels that write the rest of an output ask for all of it.
+  if (auto output = dyn_cast<BlockArgument>(ref);
+      output && !isWhole && !isWritten(ref, store) && isWrittenInParts(output))
+    beginAsZeros(output, store);
   noteWritten(ref, store);
   if (!begins)
     return false;
   // Several writes need a variable.
   bool isVar = writersOf(ref).size() > 1;
   std::string type = typeText(code_, ref.getType());
-  bool isWhole = !store.getIndex() && isWholeBox(code_, ref, store.getOffsets(), store.getLengths(),
-                                                 store.getSteps(), store.getDropped());
   // A partial store needs something to be stored into.
   if (!isWhole) {
     code_.var(ref, {"zeros(" + type + ")"}, refName(ref));

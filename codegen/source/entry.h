@@ -80,6 +80,8 @@ private:
   void callAs(const OutlinedKernel &kernel, const std::string &wanted, mlir::Operation *at);
   void call(const OutlinedKernel &kernel, const std::string &name, mlir::Operation *at);
   void allocate(ir::AllocOp alloc);
+  bool isWrittenInParts(mlir::BlockArgument output);
+  void beginAsZeros(mlir::BlockArgument output, mlir::Operation *at);
   void beginOutputs(mlir::Operation *loop);
   bool beginsInside(ir::AllocOp alloc);
   bool keepsOrder() const override { return entry_.facts.placeOf != nullptr; }

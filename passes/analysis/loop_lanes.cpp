@@ -149,6 +149,7 @@ bool LoopLanes::visitLoop(scf::ForOp loop) {
     joinAll(carried, loop.getResult(static_cast<unsigned>(i)));
     values_.push_back(carried);
     results_.push_back(carried);
+    isRecurrence_ = true;
   }
   return visit(*loop.getBody());
 }
@@ -307,6 +308,12 @@ int64_t LoopLanes::elementsBeside(int64_t held) const {
   return most;
 }
 
+bool LoopLanes::isInRows(size_t lane) const {
+  return llvm::any_of(values_, [&](Value value) {
+    return rankOf(value.getType()) >= 2 && mapOf(value).back() == static_cast<int64_t>(lane);
+  });
+}
+
 bool LoopLanes::findLengths() {
   for (const Node &leader : lanes_) {
     Length length;
@@ -341,6 +348,7 @@ std::optional<LoopLanes> LoopLanes::of(scf::ForOp loop, bool mayReread) {
                          if (!mayReread || !isArray(load.getResult()))
                            return WalkResult::interrupt();
                          lanes.visitStorage(load, load.getRef(), load.getResult());
+                         lanes.isRecurrence_ = true;
                          return WalkResult::advance();
                        })
                        .wasInterrupted();

@@ -41,6 +41,10 @@ public:
   /// The largest number of elements that a value of the loop has for one position of all lanes, if
   /// held axes have this length.
   int64_t elementsBeside(int64_t held) const;
+  /// Whether rounds need what the rounds before them left; otherwise each of them could run alone.
+  bool isRecurrence() const { return isRecurrence_; }
+  /// Whether some matrix of the loop has the lane as its last axis, whose elements lie side by side.
+  bool isInRows(size_t lane) const;
   /// The largest rank of a value of the loop.
   size_t rank() const { return rank_; }
 
@@ -79,6 +83,7 @@ private:
   size_t numLanes_ = 0;
   llvm::SmallVector<Length> lengths_;
   size_t rank_ = 0;
+  bool isRecurrence_ = false;
 };
 
 } // namespace ptl::ir

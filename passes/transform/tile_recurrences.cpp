@@ -76,7 +76,8 @@ private:
 } // namespace
 
 bool RecurrenceGrid::match() const {
-  return elementsOfLanes() >= 8 && lanes_.rank() <= tiles_.rank;
+  return (lanes_.isRecurrence() || !tiles_.needsRecurrence) && elementsOfLanes() >= 8 &&
+         lanes_.rank() <= tiles_.rank;
 }
 
 Value RecurrenceGrid::ceilDiv(Value number, Value by) {
@@ -104,7 +105,7 @@ void RecurrenceGrid::chooseSteps() {
   llvm::MutableArrayRef<LanePart> lanes = llvm::MutableArrayRef(parts_).take_front(lanes_.count());
   LanePart &columns = lanes.back();
   if (lanes.size() == 1) {
-    bool isRow = lanes_.elementsBeside(tiles_.held) > 1;
+    bool isRow = lanes_.elementsBeside(tiles_.held) > 1 && !lanes_.isInRows(0);
     columns.most = most;
     return choose(columns, columns.whole, std::min(most, isRow ? kFewestRows : kFewestColumns));
   }

@@ -12,7 +12,8 @@ struct RecurrenceTiles {
   size_t rank;    ///< most axes of a value in the loop
   int64_t held;   ///< longest axis without a static bound that a tile has whole
   bool isBounded; ///< tiles need static bounds: for longer axes the loop remains, in a branch
-  bool mayReread; ///< rounds may read what the loop has written to memory
+  bool needsRecurrence; ///< rounds that do not need each other stay grids of their own
+  bool mayReread;       ///< rounds may read what the loop has written to memory
 };
 
 /// `for t in 0..T { s = s * a[t] + x[t, :]; y[t, :] = s }` would be a few grids in each round, with a

@@ -74,6 +74,7 @@ RecurrenceTiles recurrencesOn(const Machine &machine, int64_t halvings) {
           .rank = 3,
           .held = 64,
           .isBounded = true,
+          .needsRecurrence = false,
           .mayReread = false};
 }
 

@@ -36,8 +36,13 @@ static void askOperands(func::FuncOp function) {
 namespace {
 
 /// Tiles that stay in the first-level cache; as many of them as usual processors have cores.
-constexpr RecurrenceTiles kRecurrencesOnCpu = {
-    .elements = 2048, .grids = 16, .rank = 8, .held = 64, .isBounded = false, .mayReread = true};
+constexpr RecurrenceTiles kRecurrencesOnCpu = {.elements = 2048,
+                                               .grids = 16,
+                                               .rank = 8,
+                                               .held = 64,
+                                               .isBounded = false,
+                                               .needsRecurrence = true,
+                                               .mayReread = true};
 
 struct PartitionPass : impl::PartitionBase<PartitionPass> {
   using PartitionBase::PartitionBase;
