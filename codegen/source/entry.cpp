@@ -137,18 +137,12 @@ bool ProgramEntry::special(Operation *op) {
     beginOutputs(op);
     return false;
   }
-  if (auto grid = dyn_cast<ir::ParallelOp>(op)) {
-    launch(grid);
-    return true;
-  }
-  if (auto each = dyn_cast<ir::LaunchOp>(op)) {
-    launch(each);
-    return true;
-  }
-  if (auto alloc = dyn_cast<ir::AllocOp>(op)) {
-    allocate(alloc);
-    return true;
-  }
+  if (auto grid = dyn_cast<ir::ParallelOp>(op))
+    return launch(grid), true;
+  if (auto each = dyn_cast<ir::LaunchOp>(op))
+    return launch(each), true;
+  if (auto alloc = dyn_cast<ir::AllocOp>(op))
+    return allocate(alloc), true;
   if (auto choice = choices_.find(op); choice != choices_.end()) {
     llvm::SmallVector<Value, 1> refs = choice->second; // branches inside are noted on the way
     choose(cast<scf::IfOp>(op), refs);
