@@ -113,7 +113,7 @@ CASES = {
     "mixed": (mixed, "images", [(3, 5, 7), (1, 1, 1), (2, 1, 130), (9, 33, 1)]),
     "of_bytes": (of_bytes, "images", [(3, 5, 7), (1, 1, 1), (4, 33, 66)]),
     "replaced": (scatters(None, lambda n, k: ((n,), k), 0, np.float32), "positions", [(5000, 301), (1, 3), (7, 1), (33, 1500)]),
-    "added": (scatters(np.add, lambda n, k: ((n,), k), 0, np.float32), "positions", [(9001, 301), (1, 3), (7, 1), (33, 1500)]),
+    "added": (scatters(np.add, lambda n, k: ((n,), k), 0, np.float32), "positions", [(9001, 301), (1, 3), (7, 1), (33, 1500), (70, 5000)]),
     "largest_in_rows": (scatters(max, lambda b, n, k: ((b, n), k), 1, np.int16), "positions", [(3, 301, 65), (1, 1, 1), (2, 5000, 9)]),
     "least_in_columns": (scatters(min, lambda n, b, k: ((n, b), k), 0, np.float32), "positions", [(35, 3, 17), (1, 1, 1), (130, 9, 33)]),
     "bytes_replaced": (scatters(None, lambda a, n, b, k: ((a, n, b), k), 1, np.uint8), "positions", [(2, 35, 3, 17), (1, 1, 1, 1)]),

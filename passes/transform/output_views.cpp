@@ -47,10 +47,14 @@ bool mayViewOutput(StoreOp store) {
 
 /// Brings what computes a length to the front of its block, where storage that is made there can be
 /// a view of that length. False: it depends on more than arguments.
-static bool bringToFront(Value length, Operation *front) {
+static bool bringToFront(Value length, Operation *&front) {
   Operation *made = length.getDefiningOp();
   if (!made || made->isBeforeInBlock(front))
     return true;
+  if (made == front) {
+    front = made->getNextNode();
+    return true;
+  }
   bool isScalar = isPure(made) && made->getNumRegions() == 0 && made->getNumResults() == 1 &&
                   made->getBlock() == front->getBlock() && length.getType().isIntOrIndex();
   if (!isScalar ||

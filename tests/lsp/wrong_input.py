@@ -104,8 +104,8 @@ def command_line_case(place):
         return done.returncode, (done.stdout + done.stderr).decode()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        wanted = {("--nonsense",): (2, "nonsense"), ("--port",): (2, "usage"), ("--port", "x"): (2, "usage"),
-                  ("--port", "70000"): (2, "usage"), ("--port", port): (3, port), ("--check", "none.ptl"): (3, "none.ptl"),
+        wanted = {("--nonsense",): (2, "nonsense"), ("--port",): (2, "usage"), ("--port", "x"): (2, "a whole number from 0 to 65535"),
+                  ("--port", "70000"): (2, "a whole number from 0 to 65535"), ("--port", port): (3, port), ("--check", "none.ptl"): (3, "none.ptl"),
                   ("--version",): (0, "ptl-lsp"), ("--help",): (0, "--stdio")}
         for words, (code, text) in wanted.items():
             got = outcome(*words)

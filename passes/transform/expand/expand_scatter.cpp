@@ -325,7 +325,10 @@ void Scatter::run(int64_t tileBytes, const Machine *machine) {
 }
 
 bool expandScatterInOrder(ScatterOp scatter, int64_t tileBytes, const Machine *machine) {
-  if (!Scatter::isFor(scatter, machine))
+  // A list is searched part by part as far as it does not fit on chip: with small parts the scalar unit
+  // is sooner at the end.
+  constexpr int64_t kShortestPart = 256;
+  if (!Scatter::isFor(scatter, machine) || tileBytes / 8 < kShortestPart)
     return false;
   Scatter(scatter, tileBytes).run(tileBytes, machine);
   return true;
