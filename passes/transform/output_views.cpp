@@ -51,6 +51,7 @@ static bool bringToFront(Value length, Operation *&front) {
   Operation *made = length.getDefiningOp();
   if (!made || made->isBeforeInBlock(front))
     return true;
+  // What stands first stays there, and the views follow it.
   if (made == front) {
     front = made->getNextNode();
     return true;
@@ -66,6 +67,14 @@ static bool bringToFront(Value length, Operation *&front) {
 
 void viewOutputs(func::FuncOp function) {
   llvm::SmallVector<StoreOp> stores(function.getBody().front().getOps<StoreOp>());
+  // Storage that is filled before and copied to a view is replaced by it if the view is there first. All
+  // views stand in front of this operation, in the order of their outputs.
+  Operation *front = &function.getBody().front().front();
+  auto erase = [&](Operation *op) {
+    if (op == front)
+      front = op->getNextNode();
+    op->erase();
+  };
   for (StoreOp store : stores) {
     auto shaped = store.getValue().getDefiningOp<ReshapeOp>();
     if (!shaped || !mayViewOutput(store) || shaped->getBlock() != store->getBlock() ||
@@ -80,17 +89,15 @@ void viewOutputs(func::FuncOp function) {
     for (auto [axis, extent] : llvm::enumerate(extents))
       if (!extent.isConstant())
         named.push_back(lengthOf(b, computed, static_cast<int64_t>(axis)));
-    // Storage that is filled before and copied to this one is replaced by it if this one is there first.
-    Operation *front = &store->getBlock()->front();
     if (llvm::all_of(named, [&](Value length) { return bringToFront(length, front); }))
       b.setInsertionPoint(front);
     auto type = RefType::get(b.getContext(), elementTypeOf(computed.getType()), extents, Place::Gm);
     Value view = b.create<ViewOp>(store.getLoc(), type, store.getRef(), named);
     b.setInsertionPoint(store);
     storeWhole(b, store.getLoc(), computed, view);
-    store.erase();
+    erase(store);
     if (shaped->use_empty())
-      shaped->erase();
+      erase(shaped);
   }
 }
 
