@@ -154,16 +154,18 @@ bool LoopLanes::visitLoop(scf::ForOp loop) {
   return visit(*loop.getBody());
 }
 
+/// Whether a length only says how much of the same axis a box has; a box of another value would become
+/// as short as a tile.
 static bool isOnlyLengthOfBoxes(DimOp dim) {
-  return llvm::all_of(dim->getUses(), [](OpOperand &use) {
-    auto isLengthOf = [&](auto box) {
+  return llvm::all_of(dim->getUses(), [&](OpOperand &use) {
+    auto isLengthOf = [&](auto box, Value of) {
       unsigned first = box.getLengths().getBeginOperandIndex(), number = use.getOperandNumber();
-      return number >= first && number < first + box.getLengths().size();
+      return of == dim.getSource() && number >= first && number < first + box.getLengths().size();
     };
     if (auto slice = dyn_cast<SliceOp>(use.getOwner()))
-      return isLengthOf(slice);
+      return isLengthOf(slice, slice.getSource());
     auto store = dyn_cast<StoreOp>(use.getOwner());
-    return store && isLengthOf(store);
+    return store && isLengthOf(store, store.getValue());
   });
 }
 
