@@ -9,6 +9,7 @@
 #include "passes/lower_block/lower_elementwise.h"
 #include "passes/lower_block/lower_memory.h"
 #include "passes/lower_block/lower_moves.h"
+#include "passes/lower_block/lower_positions.h"
 #include "passes/lower_block/queues.h"
 #include "passes/lower_block/tiles.h"
 
@@ -225,6 +226,71 @@ static void loadEverySecond(KernelContext &c, const GlobalBox &box, const Shaped
   take({loop.getInductionVar()}, minimum(c, left, constant(c, rows)));
 }
 
+/// Elements that are loaded apart at once, and the fewest for which it pays to: a load takes as long as
+/// the scalar unit takes to read some elements.
+static constexpr int64_t kApartAtOnce = 256, kFewestApart = 16;
+
+/// The axis along which a box has its elements, if it has several along one axis only.
+static const GlobalAxis *onlyAxis(const GlobalBox &box) {
+  const GlobalAxis *only = nullptr;
+  for (const GlobalAxis &axis : box.axes)
+    if (!isUnit(axis.length)) {
+      if (only)
+        return nullptr;
+      only = &axis;
+    }
+  return only;
+}
+
+/// Elements that have one distance in memory, such as a column of a matrix, into a tile in which they lie
+/// side by side: each comes as a row of its own, which fills a block, and an instruction gathers them from
+/// there. False, and nothing is emitted, where the box or the machine does not permit it.
+static bool loadApart(KernelContext &c, const GlobalBox &box, const ShapedTile &to) {
+  const GlobalAxis *axis = onlyAxis(box);
+  auto type = cast<pto::TileBufType>(to.tile.buffer.getType());
+  bool sideBySide = to.tile.form == Form::Column || to.tile.form == Form::Whole;
+  if (!axis || !sideBySide || type.getRows() != 1 || type.getCols() < kFewestApart ||
+      !gathersFirst(c, to.tile.element))
+    return false;
+  int64_t atOnce = std::min(kApartAtOnce, type.getCols());
+  Tile wide;
+  wide.element = to.tile.element;
+  wide.extents = {atOnce, 1, constant(c, atOnce), constant(c, 1)};
+  wide.buffer = allocate(c, ir::Place::Vec, "nd", wide.extents, wide.element, withoutName(c.loc));
+  auto load = [&](Value first, Value count) {
+    auto wideType = cast<pto::TileBufType>(wide.buffer.getType());
+    Value from = plus(c, box.base, times(c, first, axis->stride));
+    Value view =
+        matrixView(c, box.pointer, from, count, constant(c, 1), axis->stride, wide.element);
+    Tile part = wide;
+    part.extents.validRows = count;
+    part.buffer = window(c, wide.buffer, constant(c, 0), constant(c, 0), wideType.getRows(),
+                         wideType.getCols(), count, constant(c, 1));
+    emit(c, c.loc, InstructionId::TLoad, {view}, {part.buffer});
+    Tile row = to.tile;
+    row.form = Form::Whole;
+    row.extents = {1, atOnce, constant(c, 1), count};
+    row.buffer = window(c, to.tile.buffer, constant(c, 0), first, 1, atOnce, constant(c, 1), count);
+    gatherFirst(c, part, row, c.loc);
+  };
+  if (atOnce == type.getCols()) {
+    load(constant(c, 0), axis->length);
+    return true;
+  }
+  OpBuilder::InsertionGuard guard(c.b);
+  auto loop =
+      c.b.create<scf::ForOp>(withoutName(c.loc), constant(c, 0), axis->length, constant(c, atOnce));
+  c.b.setInsertionPointToStart(loop.getBody());
+  Value first = loop.getInductionVar();
+  // The last part ends with the tile, so where parts do not divide it, elements of the part before it are
+  // loaded again.
+  if (type.getCols() % atOnce != 0)
+    first = minimum(c, first, constant(c, type.getCols() - atOnce));
+  Value left = c.b.createOrFold<arith::SubIOp>(c.loc, axis->length, first);
+  load(first, minimum(c, left, constant(c, atOnce)));
+  return true;
+}
+
 static void loadElements(KernelContext &c, const GlobalBox &box, const ShapedTile &to,
                          Value outside) {
   IndexVector lengths;
@@ -350,8 +416,13 @@ void loadBox(KernelContext &c, Operation *op, const BoxOperands &in) {
         getConstantIntValue(box->axes.back().stride) == 2 && takesEverySecond(c, *to);
     if (!outside && isEverySecond)
       return loadEverySecond(c, *box, *to);
-    if (!outside)
-      return rows ? loadRows(c, *box, *to) : loadElements(c, *box, *to, {});
+    if (!outside) {
+      if (rows)
+        loadRows(c, *box, *to);
+      else if (!loadApart(c, *box, *to))
+        loadElements(c, *box, *to, {});
+      return;
+    }
     if (!rows)
       return loadElements(c, *box, *to, outside);
     Value isWhole =

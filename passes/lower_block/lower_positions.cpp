@@ -287,6 +287,15 @@ bool gatherListed(KernelContext &c, const ShapedTile &from, const ShapedTile &in
   return true;
 }
 
+bool gathersFirst(KernelContext &c, Type element) { return canGather(c, element); }
+
+void gatherFirst(KernelContext &c, const Tile &from, const Tile &to, Location loc) {
+  Positions positions(c, to, to.extents.validCols, loc);
+  Tile source = positions.source(from);
+  Tile at = positions.times(positions.columns(), Positions::pitchOf(source));
+  positions.gather(source, at, to, to.buffer);
+}
+
 /// The same for shapes, whose elements are counted through all axes.
 static bool canGatherShapes(KernelContext &c, const ShapedTile &from, const ShapedTile &to) {
   Type i32 = c.b.getI32Type(), f32 = c.b.getF32Type();

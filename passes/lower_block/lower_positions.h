@@ -40,4 +40,9 @@ bool gatherReshaped(KernelContext &c, const ShapedTile &from, const ShapedTile &
 bool gatherListed(KernelContext &c, const ShapedTile &from, const ShapedTile &index,
                   const ShapedTile &to, Location loc);
 
+/// Whether `gatherFirst` takes this element type.
+bool gathersFirst(KernelContext &c, mlir::Type element);
+/// Fills the row `to` from the first elements of the rows of `from`, whose padding may be anything.
+void gatherFirst(KernelContext &c, const Tile &from, const Tile &to, Location loc);
+
 } // namespace ptl::block

@@ -1,6 +1,7 @@
 // `gather`, `scatter` and stores by position of whole arrays: grids with one row of positions per
 // point. The elements of a row are gathered on chip: of one that may not fit there in windows, each
-// of which gives those whose positions lie in it. Scattered elements are written one after the
+// of which gives those whose positions lie in it. A list of positions along the last axis is loaded once
+// for several rows. Scattered elements are written one after the
 // other, so that the last of equal positions counts.
 
 #include "passes/transform/expand/expand_gather.h"
@@ -28,6 +29,10 @@ namespace {
 /// Positions of a tile whose elements are read one by one.
 constexpr int64_t kPositions = 256;
 
+/// The most rows that a point takes by one list. Each point loads the list, so more rows load it less
+/// often; but rows are first shared by so many points, that no core is idle.
+constexpr int64_t kRowsOfList = 8, kPointsOfRows = 64;
+
 /// What begins beyond that, positions of 32 bits do not reach.
 constexpr int64_t kReach = int64_t(1) << 31;
 
@@ -46,6 +51,7 @@ public:
   explicit Positions(Operation *op) : b_(op), loc_(op->getLoc()) {}
 
   void gather(GatherOp gather, int64_t tileBytes, const Machine *machine);
+  bool take(TakeOp take, int64_t tileBytes, const Machine *machine);
   void scatter(ScatterOp scatter);
   void store(StoreOp store);
 
@@ -59,6 +65,8 @@ private:
   Value make(llvm::StringRef name, Type type, ValueRange operands,
              llvm::ArrayRef<NamedAttribute> attributes = {});
   void gatherRows(Value x, Value ids, Value ref, const RowParts &parts);
+  void takeRows(Value x, Value ids, Value ref, const RowParts &parts);
+  Value taken(Value x, Value places, ValueRange at, Value length, const RowParts &parts);
   Value takenFromRow(Value x, Value places, ValueRange at, Value length, bool onChip);
   Value takenFromWindows(Value x, Value places, ValueRange at, Value length, int64_t size);
   Value takenFromWindow(Value window, Value start, Value length, Value places, Value others);
@@ -184,6 +192,12 @@ Value Positions::takenFromWindows(Value x, Value places, ValueRange at, Value le
   return loop.getResult(0);
 }
 
+Value Positions::taken(Value x, Value places, ValueRange at, Value length, const RowParts &parts) {
+  return parts.reading == Reading::FromWindows
+             ? takenFromWindows(x, places, at, length, parts.window)
+             : takenFromRow(x, places, at, length, parts.reading == Reading::FromRow);
+}
+
 /// One row of positions after the other, some positions at a time.
 void Positions::gatherRows(Value x, Value ids, Value ref, const RowParts &parts) {
   auto type = cast<ArrayType>(ids.getType());
@@ -203,12 +217,73 @@ void Positions::gatherRows(Value x, Value ids, Value ref, const RowParts &parts)
   Extent part = Extent::named(b_.getStringAttr("part"), parts.positions);
   Value places = b_.create<SliceOp>(loc_, tile(type.getElementType(), part), ids, at, lengths,
                                     ValueRange(), Value(), firstAxes(last));
-  Value taken = parts.reading == Reading::FromWindows
-                    ? takenFromWindows(x, places, at, whole, parts.window)
-                    : takenFromRow(x, places, at, whole, parts.reading == Reading::FromRow);
-  b_.create<StoreOp>(loc_, taken, ref, at, lengths, ValueRange(), Value(), firstAxes(last),
-                     IntegerAttr(), StringAttr());
+  b_.create<StoreOp>(loc_, taken(x, places, at, whole, parts), ref, at, lengths, ValueRange(),
+                     Value(), firstAxes(last), IntegerAttr(), StringAttr());
   b_.create<YieldOp>(loc_);
+}
+
+/// Some positions of the list at a time, by which a point takes the elements of several rows.
+void Positions::takeRows(Value x, Value ids, Value ref, const RowParts &parts) {
+  int64_t last = rankOf(x.getType()) - 1;
+  Value whole = lengthOf(b_, x, last), count = lengthOf(b_, ids, 0);
+  llvm::SmallVector<Value> upper, steps(static_cast<size_t>(last) + 1, constant(1));
+  for (int64_t axis = 0; axis < last; ++axis)
+    upper.push_back(lengthOf(b_, x, axis));
+  upper.push_back(count);
+  steps.back() = constant(parts.positions);
+  if (last > 0) {
+    Value rows = upper[static_cast<size_t>(last) - 1];
+    Value shared = b_.createOrFold<arith::DivSIOp>(loc_, rows, constant(kPointsOfRows));
+    shared = b_.createOrFold<arith::MinSIOp>(loc_, shared, constant(kRowsOfList));
+    steps[static_cast<size_t>(last) - 1] =
+        b_.createOrFold<arith::MaxSIOp>(loc_, shared, constant(1));
+  }
+  OpBuilder::InsertionGuard guard(b_);
+  ParallelOp grid = openGrid(b_, loc_, upper, steps, loc_);
+  llvm::SmallVector<Value> at(grid.getBody().getArguments()), lengths(at.size(), constant(1));
+  auto rest = [&](size_t axis) {
+    Value left = b_.createOrFold<arith::SubIOp>(loc_, upper[axis], at[axis]);
+    return b_.createOrFold<arith::MinSIOp>(loc_, left, steps[axis]);
+  };
+  lengths.back() = rest(at.size() - 1);
+  Extent part = Extent::named(b_.getStringAttr("part"), parts.positions);
+  Value places = b_.create<SliceOp>(loc_, tile(elementTypeOf(ids.getType()), part), ids, at.back(),
+                                    lengths.back(), ValueRange(), Value(), firstAxes(0));
+  auto storeRow = [&] {
+    b_.create<StoreOp>(loc_, taken(x, places, at, whole, parts), ref, at, lengths, ValueRange(),
+                       Value(), firstAxes(last), IntegerAttr(), StringAttr());
+  };
+  if (last == 0) {
+    storeRow();
+  } else {
+    auto rowAxis = static_cast<size_t>(last) - 1;
+    auto loop = b_.create<scf::ForOp>(loc_, constant(0), rest(rowAxis), constant(1));
+    // The next row is loaded while elements of this one are taken. Windows are loaded ahead by
+    // their own loop.
+    if (parts.reading == Reading::FromRow)
+      attrs::pipeline.set(loop, 2);
+    OpBuilder::InsertionGuard inner(b_);
+    b_.setInsertionPointToStart(loop.getBody());
+    at[rowAxis] = b_.createOrFold<arith::AddIOp>(loc_, at[rowAxis], loop.getInductionVar());
+    storeRow();
+  }
+  b_.create<YieldOp>(loc_);
+}
+
+/// Takes elements of rows on chip. False where the list goes along another axis, so that a position
+/// has a whole part of memory, or where the machine reads the elements one by one.
+bool Positions::take(TakeOp take, int64_t tileBytes, const Machine *machine) {
+  Value x = withoutWholeSlices(take.getSource()), ids = take.getIndex();
+  if (static_cast<int64_t>(take.getAxis()) + 1 != rankOf(x.getType()))
+    return false;
+  RowParts parts = partsOf(x, ids, tileBytes, machine);
+  if (parts.reading == Reading::OneByOne)
+    return false;
+  Value ref = storageLike(b_, loc_, take.getResult());
+  takeRows(x, ids, ref, parts);
+  take.getResult().replaceAllUsesWith(loadWhole(b_, loc_, ref, take.getResult().getType()));
+  take.erase();
+  return true;
 }
 
 void Positions::gather(GatherOp gather, int64_t tileBytes, const Machine *machine) {
@@ -325,9 +400,10 @@ void Positions::store(StoreOp store) {
 } // namespace
 
 bool expandByPosition(Operation *op, int64_t tileBytes, const Machine *machine) {
-  if (auto take = dyn_cast<TakeOp>(op))
-    expandTake(take);
-  else if (auto gather = dyn_cast<GatherOp>(op))
+  if (auto take = dyn_cast<TakeOp>(op)) {
+    if (!Positions(op).take(take, tileBytes, machine))
+      expandTake(take);
+  } else if (auto gather = dyn_cast<GatherOp>(op))
     Positions(op).gather(gather, tileBytes, machine);
   else if (auto scatter = dyn_cast<ScatterOp>(op)) {
     if (!expandScatterInOrder(scatter, tileBytes, machine))

@@ -114,8 +114,7 @@ Value asPosition(OpBuilder &builder, Location loc, Value number) {
   return builder.create(state)->getResult(0);
 }
 
-/// What a slice that is all of its source is a slice of.
-static Value withoutWholeSlices(Value array) {
+Value withoutWholeSlices(Value array) {
   while (auto slice = array.getDefiningOp<SliceOp>()) {
     bool isWhole =
         !slice.getOutside() && slice.getSteps().empty() && slice.getDropped().empty() &&

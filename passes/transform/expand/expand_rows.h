@@ -5,6 +5,10 @@
 
 namespace ptl::ir {
 
+/// What `array` is all of, if it is a slice that takes everything from its source, or such slices of
+/// slices; else `array`.
+mlir::Value withoutWholeSlices(mlir::Value array);
+
 /// Expands parts by position: `x[ids, :]`, and stores through such a list, become grids.
 void expandTake(TakeOp take);
 void expandScatter(StoreOp store);
