@@ -109,7 +109,7 @@ def Ptl_ReduceAllOp : Ptl_BoolReduction<"all", "whether all values are true"> {
   let onNumbers = "ReduceMin";
   let description = [{The axes keep extent 1. Over nothing it is true. `all(idx < V)` in a `where` is a fact about data.}];
 }
-def Ptl_CumsumOp : Ptl_Scan<"cumsum", "running sum", "emulated products with a triangle of ones"> {
+def Ptl_CumsumOp : Ptl_Scan<"cumsum", "running sum", "emulated doubling steps"> {
   let combiner = "Add";
   let description = [{Element `n` is the sum of elements `0` to `n`, accumulated in `acc(T)` and rounded.}];
 }

@@ -2,10 +2,12 @@
 #include "passes/transform/legalize/legalize_reduction.h"
 #include "passes/transform/legalize/legalize_comparison.h"
 
+#include "frontend/base/round_up.h"
 #include "ir/dialect/element_types.h"
 #include "ir/dialect/op_facts.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_kinds.h"
+#include "passes/transform/combiners.h"
 #include "passes/transform/legalize/legalize_shape.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -25,6 +27,10 @@ struct Detour {
   Type as;
 };
 } // namespace
+
+/// From so many elements on a row is scanned as a square, whose rows have at least so many elements: that
+/// is a whole block of memory for every element type that is scanned.
+static constexpr int64_t kLongRow = 128, kLeastSide = 16;
 
 static OpId combinerOf(Operation *op) { return *loweringOf(op)->combiner; }
 
@@ -206,8 +212,63 @@ static Value shifted(const Tiles &t, Value x, int64_t axis, int64_t step, double
                              t.number(elem(x), outside), t.r.getDenseI64ArrayAttr({}));
 }
 
-/// In steps that double. Along rows, where elements lie side by side, columns are scanned instead:
-/// moving those is free of alignment.
+/// Scans along an axis in steps that double, as Hillis and Steele do: after each step an element covers
+/// twice as many before it. `combiner` is the name of the operation, `outside` its identity element.
+static Value scanInSteps(const Tiles &t, llvm::StringRef combiner, Value y, int64_t axis,
+                         double outside) {
+  int64_t capacity = extentsOf(y.getType())[static_cast<size_t>(axis)].capacity;
+  for (int64_t step = 1; step < capacity; step *= 2)
+    y = t.make(combiner, elem(y), {y, shifted(t, y, axis, step, outside)});
+  return y;
+}
+
+/// The same along rows. Elements of rows lie side by side, so columns are scanned instead: moving
+/// those is free of alignment.
+static Value scanRows(const Tiles &t, llvm::StringRef combiner, Value y, double outside) {
+  int64_t rank = rankOf(y.getType());
+  llvm::SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  std::swap(order[order.size() - 1], order[order.size() - 2]);
+  return t.transpose(scanInSteps(t, combiner, t.transpose(y, order), rank - 2, outside), order);
+}
+
+/// A long row, cut into the rows of a square: they are scanned side by side, and then each is combined
+/// with the results of the rows before it. One row alone would use one lane of each instruction.
+static Value scanAsSquare(const Tiles &t, Operation *op, Value row, double outside) {
+  llvm::StringRef combiner = operationName(combinerOf(op)), reduction = reductionBy(combiner);
+  const Extent own = extentsOf(row.getType()).front();
+  int64_t cols = kLeastSide;
+  while (cols * cols < own.capacity)
+    cols *= 2;
+  int64_t rows = countCovering(own.capacity, cols);
+  Extent all = Extent::constant(rows * cols), down = Extent::constant(rows),
+         across = Extent::constant(cols);
+  Value length = t.length(row, 0), zero = t.index(0);
+  Value full =
+      t.r.create<SliceOp>(t.loc, arrayTypeOf(elem(row), {all}), row, zero, t.index(rows * cols),
+                          ValueRange(), t.number(elem(row), outside), t.r.getDenseI64ArrayAttr({}));
+  Value square = t.reshape(full, {down, across}, {t.index(rows), t.index(cols)});
+  Value totals = reduceAxis(t, reduction, square, 1);
+  // Row `i` of this matrix has the results of the rows before `i`.
+  Value before =
+      t.broadcastTo(t.transpose(totals, {1, 0}), t.spread(totals, {down, down}, {totals, totals}));
+  Value isBefore = t.lt(t.broadcastTo(t.positions(before, 1), before), t.positions(before, 0));
+  before = t.select(isBefore, before, outside);
+  Value scanned =
+      t.make(combiner, elem(row),
+             {scanRows(t, combiner, square, outside), reduceAxis(t, reduction, before, 1)});
+  return t.r.create<SliceOp>(t.loc, row.getType(), t.reshape(scanned, {all}, t.index(rows * cols)),
+                             zero, length, ValueRange(), Value(), t.r.getDenseI64ArrayAttr({}));
+}
+
+/// Whether an array is one row along `axis` that fills many lanes.
+static bool isLongRow(Value x, int64_t axis) {
+  llvm::ArrayRef<Extent> extents = extentsOf(x.getType());
+  for (auto [n, extent] : llvm::enumerate(extents))
+    if (static_cast<int64_t>(n) != axis && !extent.isOne())
+      return false;
+  return extents[static_cast<size_t>(axis)].capacity >= kLongRow;
+}
+
 static Value rewriteScan(const Tiles &t, Operation *op) {
   Value x = op->getOperand(0);
   auto axis = op->getAttrOfType<IntegerAttr>("axis").getInt();
@@ -217,29 +278,24 @@ static Value rewriteScan(const Tiles &t, Operation *op) {
   if (capacity == Extent::kUnknown || !detour)
     return {};
   Value y = enter(t, *detour, x);
-  llvm::SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
-  int64_t along = axis;
-  // A vector is scanned as a column, since moving rows of one element is free of alignment.
-  if (rank == 1)
-    y = t.newAxis(y, {1});
-  else if (axis == rank - 1) {
-    std::swap(order[order.size() - 1], order[order.size() - 2]);
-    y = t.transpose(y, order);
-    along = rank - 2;
-  }
   // What comes in from outside must not change the result, so it is the combiner's identity
   // element.
   Scalar identity = identityOf(combinerOf(op), elemKindOf(elem(y)));
   double outside = isReal(elem(y)) ? identity.f : static_cast<double>(identity.i);
   llvm::StringRef combiner = operationName(combinerOf(op));
-  // This is the scan of Hillis and Steele: after each step an element covers twice as many before
-  // it.
-  for (int64_t step = 1; step < capacity; step *= 2)
-    y = t.make(combiner, elem(y), {y, shifted(t, y, along, step, outside)});
-  if (rank == 1)
-    y = t.dropAxes(y, {1});
+  if (isLongRow(y, axis)) {
+    llvm::SmallVector<int64_t> others;
+    for (int64_t n = 0; n < rank; ++n)
+      if (n != axis)
+        others.push_back(n);
+    y = t.newAxis(scanAsSquare(t, op, t.dropAxes(y, others), outside), others);
+  } else if (rank == 1)
+    // A vector is scanned as a column, since moving rows of one element is free of alignment.
+    y = t.dropAxes(scanInSteps(t, combiner, t.newAxis(y, {1}), 0, outside), {1});
   else if (axis == rank - 1)
-    y = t.transpose(y, order);
+    y = scanRows(t, combiner, y, outside);
+  else
+    y = scanInSteps(t, combiner, y, axis, outside);
   return leave(t, *detour, y, elem(x));
 }
 
