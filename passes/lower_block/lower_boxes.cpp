@@ -181,8 +181,8 @@ static void loadRows(KernelContext &c, const GlobalBox &box, const ShapedTile &t
   });
 }
 
-/// Rows of a piece from which every second element is taken, in bytes.
-static constexpr int64_t kEverySecondBytes = 16384;
+/// Rows of a piece of whose elements only some are taken, in bytes.
+static constexpr int64_t kBetweenBytes = 16384;
 
 /// Every second element: rows are loaded with what lies between, some at a time, and an instruction takes the elements.
 static void loadEverySecond(KernelContext &c, const GlobalBox &box, const ShapedTile &to) {
@@ -195,7 +195,7 @@ static void loadEverySecond(KernelContext &c, const GlobalBox &box, const Shaped
   // Rows of one matrix; those of several come one by one.
   int64_t all = rank == 2 ? type.getRows() : 1, cols = 2 * type.getCols();
   int64_t rows =
-      std::clamp<int64_t>(kEverySecondBytes / (cols * pto::elementBytes(to.tile.element)), 1, all);
+      std::clamp<int64_t>(kBetweenBytes / (cols * pto::elementBytes(to.tile.element)), 1, all);
   while (all % rows != 0)
     --rows;
   Tile between;
@@ -230,64 +230,128 @@ static void loadEverySecond(KernelContext &c, const GlobalBox &box, const Shaped
 /// the scalar unit takes to read some elements.
 static constexpr int64_t kApartAtOnce = 256, kFewestApart = 16;
 
-/// The axis along which a box has its elements, if it has several along one axis only.
-static const GlobalAxis *onlyAxis(const GlobalBox &box) {
-  const GlobalAxis *only = nullptr;
-  for (const GlobalAxis &axis : box.axes)
-    if (!isUnit(axis.length)) {
-      if (only)
-        return nullptr;
-      only = &axis;
-    }
-  return only;
+/// The largest step between elements of rows that are loaded with what lies between: more bytes than
+/// that take longer than loading each element apart.
+static constexpr int64_t kMostBetween = 16;
+
+/// Calls `load` for `length` positions, of a row of `capacity`, in parts of `atOnce`. The last part
+/// ends with the row, so where parts do not divide it, some positions come twice.
+static void inParts(KernelContext &c, Value length, int64_t capacity, int64_t atOnce,
+                    llvm::function_ref<void(Value first, Value count)> load) {
+  if (atOnce == capacity)
+    return load(constant(c, 0), length);
+  OpBuilder::InsertionGuard guard(c.b);
+  auto loop =
+      c.b.create<scf::ForOp>(withoutName(c.loc), constant(c, 0), length, constant(c, atOnce));
+  c.b.setInsertionPointToStart(loop.getBody());
+  Value first = loop.getInductionVar();
+  if (capacity % atOnce != 0)
+    first = minimum(c, first, constant(c, capacity - atOnce));
+  Value left = c.b.createOrFold<arith::SubIOp>(c.loc, length, first);
+  load(first, minimum(c, left, constant(c, atOnce)));
 }
 
-/// Elements that have one distance in memory, such as a column of a matrix, into a tile in which they lie
+/// The number of the axis along which a box has its elements: the only one with several positions, or
+/// the last one.
+static size_t axisOfElements(const GlobalBox &box) {
+  std::optional<size_t> only;
+  for (auto [n, axis] : llvm::enumerate(box.axes))
+    if (!isUnit(axis.length)) {
+      if (only)
+        return box.axes.size() - 1;
+      only = n;
+    }
+  return only.value_or(box.axes.size() - 1);
+}
+
+/// Elements that have one distance in memory, such as a column of a matrix, into rows in which they lie
 /// side by side: each comes as a row of its own, which fills a block, and an instruction gathers them from
-/// there. False, and nothing is emitted, where the box or the machine does not permit it.
+/// there. False, and nothing is emitted, where the forms or the machine do not permit it.
 static bool loadApart(KernelContext &c, const GlobalBox &box, const ShapedTile &to) {
-  const GlobalAxis *axis = onlyAxis(box);
   auto type = cast<pto::TileBufType>(to.tile.buffer.getType());
-  bool sideBySide = to.tile.form == Form::Column || to.tile.form == Form::Whole;
-  if (!axis || !sideBySide || type.getRows() != 1 || type.getCols() < kFewestApart ||
+  size_t along = axisOfElements(box);
+  bool inRows = along + 1 == box.axes.size() && to.tile.form == Form::Whole;
+  if (!(inRows || type.getRows() == 1) || type.getCols() < kFewestApart ||
       !gathersFirst(c, to.tile.element))
     return false;
+  const GlobalAxis &axis = box.axes[along];
   int64_t atOnce = std::min(kApartAtOnce, type.getCols());
   Tile wide;
   wide.element = to.tile.element;
   wide.extents = {atOnce, 1, constant(c, atOnce), constant(c, 1)};
   wide.buffer = allocate(c, ir::Place::Vec, "nd", wide.extents, wide.element, withoutName(c.loc));
-  auto load = [&](Value first, Value count) {
-    auto wideType = cast<pto::TileBufType>(wide.buffer.getType());
-    Value from = plus(c, box.base, times(c, first, axis->stride));
-    Value view =
-        matrixView(c, box.pointer, from, count, constant(c, 1), axis->stride, wide.element);
-    Tile part = wide;
-    part.extents.validRows = count;
-    part.buffer = window(c, wide.buffer, constant(c, 0), constant(c, 0), wideType.getRows(),
-                         wideType.getCols(), count, constant(c, 1));
-    emit(c, c.loc, InstructionId::TLoad, {view}, {part.buffer});
-    Tile row = to.tile;
-    row.form = Form::Whole;
-    row.extents = {1, atOnce, constant(c, 1), count};
-    row.buffer = window(c, to.tile.buffer, constant(c, 0), first, 1, atOnce, constant(c, 1), count);
-    gatherFirst(c, part, row, c.loc);
+  auto wideType = cast<pto::TileBufType>(wide.buffer.getType());
+  IndexVector outer;
+  for (const GlobalAxis &own : box.axes)
+    outer.push_back(own.length);
+  outer[along] = constant(c, 1);
+  forEach(c, outer, [&](Indices at) {
+    Value start = elementAt(c, box, at);
+    Value row = inRows ? rowAt(c, to, at) : constant(c, 0);
+    inParts(c, axis.length, type.getCols(), atOnce, [&](Value first, Value count) {
+      Value view = matrixView(c, box.pointer, plus(c, start, times(c, first, axis.stride)), count,
+                              constant(c, 1), axis.stride, wide.element);
+      Tile part = wide, into = to.tile;
+      part.extents.validRows = count;
+      part.buffer = window(c, wide.buffer, constant(c, 0), constant(c, 0), wideType.getRows(),
+                           wideType.getCols(), count, constant(c, 1));
+      emit(c, c.loc, InstructionId::TLoad, {view}, {part.buffer});
+      into.form = Form::Whole;
+      into.extents = {1, atOnce, constant(c, 1), count};
+      into.buffer = window(c, to.tile.buffer, row, first, 1, atOnce, constant(c, 1), count);
+      gatherFirst(c, part, into, c.loc);
+    });
+  });
+  return true;
+}
+
+/// Elements of rows with a step: rows are loaded with what lies between, some at a time, and an
+/// instruction gathers the elements. False, and nothing is emitted, as above.
+static bool loadSpaced(KernelContext &c, const GlobalBox &box, const ShapedTile &to) {
+  std::optional<int64_t> step = getConstantIntValue(box.axes.back().stride);
+  int64_t bytes = pto::elementBytes(to.tile.element);
+  if (to.tile.form != Form::Whole || !step || *step < 2 || *step > kMostBetween ||
+      !gathersFirst(c, to.tile.element))
+    return false;
+  size_t rank = box.axes.size();
+  auto type = cast<pto::TileBufType>(to.tile.buffer.getType());
+  int64_t block = c.machine.limits.blockBytes / bytes, most = kBetweenBytes / (*step * bytes);
+  int64_t cols = std::min(type.getCols(), std::max(most / block * block, block));
+  // Rows of one matrix; those of several come one by one.
+  int64_t rows = rank == 2 ? std::clamp<int64_t>(most / cols, 1, type.getRows()) : 1;
+  Tile between = to.tile;
+  between.extents = {rows, cols * *step, constant(c, rows), constant(c, cols * *step)};
+  between.buffer = allocateLike(c, between, withoutName(c.loc));
+  IndexVector outer;
+  for (const GlobalAxis &axis : llvm::ArrayRef(box.axes).drop_back())
+    outer.push_back(axis.length);
+  Value rowStride = rank > 1 ? box.axes[rank - 2].stride : constant(c, 1);
+  auto load = [&](const IndexVector &at, Value numRows) {
+    inParts(c, box.axes.back().length, type.getCols(), cols, [&](Value first, Value count) {
+      IndexVector start(at);
+      start.push_back(first);
+      Value behind = times(c, count, constant(c, *step));
+      Value span = c.b.createOrFold<arith::MaxSIOp>(
+          c.loc, c.b.createOrFold<arith::SubIOp>(c.loc, behind, constant(c, *step - 1)),
+          constant(c, 0));
+      Value view = matrixView(c, box.pointer, elementAt(c, box, start), numRows, span, rowStride,
+                              to.tile.element);
+      ShapedTile from{between, {numRows, span}}, into{to.tile, {numRows, count}};
+      from.tile.extents = {rows, cols * *step, numRows, span};
+      from.tile.buffer = window(c, between.buffer, constant(c, 0), constant(c, 0), rows,
+                                cols * *step, numRows, span);
+      emit(c, c.loc, InstructionId::TLoad, {view}, {from.tile.buffer});
+      into.tile.extents = {rows, cols, numRows, count};
+      into.tile.buffer =
+          window(c, to.tile.buffer, rowAt(c, to, start), first, rows, cols, numRows, count);
+      gatherColumns(c, from, into, {constant(c, 0), constant(c, 0), count, *step}, c.loc);
+    });
   };
-  if (atOnce == type.getCols()) {
-    load(constant(c, 0), axis->length);
-    return true;
-  }
-  OpBuilder::InsertionGuard guard(c.b);
-  auto loop =
-      c.b.create<scf::ForOp>(withoutName(c.loc), constant(c, 0), axis->length, constant(c, atOnce));
-  c.b.setInsertionPointToStart(loop.getBody());
-  Value first = loop.getInductionVar();
-  // The last part ends with the tile, so where parts do not divide it, elements of the part before it are
-  // loaded again.
-  if (type.getCols() % atOnce != 0)
-    first = minimum(c, first, constant(c, type.getCols() - atOnce));
-  Value left = c.b.createOrFold<arith::SubIOp>(c.loc, axis->length, first);
-  load(first, minimum(c, left, constant(c, atOnce)));
+  if (rank != 2)
+    forEach(c, outer, [&](Indices at) { load(IndexVector(at), constant(c, 1)); });
+  else
+    inParts(c, outer[0], type.getRows(), rows,
+            [&](Value first, Value count) { load({first}, count); });
   return true;
 }
 
@@ -419,7 +483,7 @@ void loadBox(KernelContext &c, Operation *op, const BoxOperands &in) {
     if (!outside) {
       if (rows)
         loadRows(c, *box, *to);
-      else if (!loadApart(c, *box, *to))
+      else if (!loadSpaced(c, *box, *to) && !loadApart(c, *box, *to))
         loadElements(c, *box, *to, {});
       return;
     }

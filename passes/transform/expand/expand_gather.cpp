@@ -67,6 +67,8 @@ private:
   void gatherRows(Value x, Value ids, Value ref, const RowParts &parts);
   void takeRows(Value x, Value ids, Value ref, const RowParts &parts);
   Value taken(Value x, Value places, ValueRange at, Value length, const RowParts &parts);
+  Value asNumbers(Value tile);
+  Value asElements(Value tile, Type elem);
   Value takenFromRow(Value x, Value places, ValueRange at, Value length, bool onChip);
   Value takenFromWindows(Value x, Value places, ValueRange at, Value length, int64_t size);
   Value takenFromWindow(Value window, Value start, Value length, Value places, Value others);
@@ -98,13 +100,26 @@ Value Positions::make(llvm::StringRef name, Type type, ValueRange operands,
   return b_.create(state)->getResult(0);
 }
 
+/// Whether elements of this type can be taken by their positions on chip.
+static bool gathers(Type elem, const Machine &machine) {
+  auto takes = [&](Type type) {
+    return machine.supports("tgather", {machineTypeName(type), "i32"});
+  };
+  if (elem.isIndex())
+    return false;
+  // Bits are gathered as any type that is as wide; bytes become `f16`, which holds them all.
+  int64_t bits = elem.getIntOrFloatBitWidth();
+  MLIRContext *context = elem.getContext();
+  if (bits == 1 || (bits == 8 && elem.isInteger(8)))
+    return takes(Float16Type::get(context));
+  return takes(elem) || (bits >= 16 && takes(IntegerType::get(context, bits)));
+}
+
 /// On chip, where the machine has the instruction and few elements are not read faster by
 /// themselves.
 static RowParts partsOf(Value x, Value ids, int64_t tileBytes, const Machine *machine) {
   Type elem = elementTypeOf(x.getType()), position = elementTypeOf(ids.getType());
-  if (!machine || !position.isSignlessInteger(32) ||
-      !machine->supports("tgather", {machineTypeName(elem), machineTypeName(position)}) ||
-      !machine->supports("tsel", {machineTypeName(elem)}))
+  if (!machine || !position.isSignlessInteger(32) || !gathers(elem, *machine))
     return {};
   // A window fills one tile of the buffer.
   int64_t window = tileBytes / std::max<int64_t>(elem.getIntOrFloatBitWidth() / 8, 1);
@@ -121,6 +136,24 @@ static RowParts partsOf(Value x, Value ids, int64_t tileBytes, const Machine *ma
   return {fits ? Reading::FromRow : Reading::FromWindows, positions, window};
 }
 
+/// A tile whose elements can be gathered: truth values become bytes.
+Value Positions::asNumbers(Value tile) {
+  if (!elementTypeOf(tile.getType()).isInteger(1))
+    return tile;
+  return make(ConvertOp::getOperationName(),
+              arrayTypeOf(b_.getIntegerType(8), extentsOf(tile.getType())), tile,
+              {b_.getNamedAttr("round", b_.getStringAttr("even")),
+               b_.getNamedAttr("saturate", b_.getBoolAttr(false))});
+}
+
+/// And back.
+Value Positions::asElements(Value tile, Type elem) {
+  if (!elem.isInteger(1))
+    return tile;
+  Value zero = b_.create<arith::ConstantIntOp>(loc_, 0, elementTypeOf(tile.getType()));
+  return make(NeOp::getOperationName(), arrayTypeOf(elem, extentsOf(tile.getType())), {tile, zero});
+}
+
 /// From the whole row, since positions may be anywhere in it.
 // What is not on chip is read where it lies.
 Value Positions::takenFromRow(Value x, Value places, ValueRange at, Value length, bool onChip) {
@@ -131,11 +164,13 @@ Value Positions::takenFromRow(Value x, Value places, ValueRange at, Value length
   Value row =
       b_.create<SliceOp>(loc_, tile(elem, extentsOf(x.getType()).back()), x, start, all,
                          ValueRange(), Value(), firstAxes(static_cast<int64_t>(at.size()) - 1));
-  ArrayType type = tile(elem, extentsOf(places.getType()).front());
-  if (onChip)
-    return make(GatherOp::getOperationName(), type, {row, places},
-                {b_.getNamedAttr("axis", b_.getI64IntegerAttr(0))});
-  return b_.create<TakeOp>(loc_, type, row, places, b_.getI64IntegerAttr(0));
+  const Extent &extent = extentsOf(places.getType()).front();
+  if (!onChip)
+    return b_.create<TakeOp>(loc_, tile(elem, extent), row, places, b_.getI64IntegerAttr(0));
+  row = asNumbers(row);
+  Value taken = make(GatherOp::getOperationName(), tile(elementTypeOf(row.getType()), extent),
+                     {row, places}, {b_.getNamedAttr("axis", b_.getI64IntegerAttr(0))});
+  return asElements(taken, elem);
 }
 
 /// `others`, but for the elements whose positions lie in the window that begins at `start`.
@@ -165,13 +200,14 @@ Value Positions::takenFromWindows(Value x, Value places, ValueRange at, Value le
   Type elem = elementTypeOf(x.getType());
   const Extent &extent = extentsOf(places.getType()).front();
   Value count = lengthOf(b_, places, 0), none;
-  TypedAttr zero = b_.getZeroAttr(elem);
+  Type number = elem.isInteger(1) ? Type(b_.getIntegerType(8)) : elem;
+  TypedAttr zero = b_.getZeroAttr(number);
   // `arith` knows integers without a sign alone.
-  if (elem.isUnsignedInteger())
+  if (number.isUnsignedInteger())
     none = b_.create<ConstantOp>(loc_, zero);
   else
     none = b_.create<arith::ConstantOp>(loc_, zero);
-  Value others = make(FullOp::getOperationName(), tile(elem, extent), {count, none});
+  Value others = make(FullOp::getOperationName(), tile(number, extent), {count, none});
   Value step = constant(size);
   Value reached = b_.createOrFold<arith::MinSIOp>(loc_, length, constant(kReach));
   auto loop = b_.create<scf::ForOp>(loc_, constant(0), reached, step, ValueRange(others));
@@ -186,10 +222,11 @@ Value Positions::takenFromWindows(Value x, Value places, ValueRange at, Value le
   Value window = b_.create<SliceOp>(
       loc_, tile(elem, Extent::named(b_.getStringAttr("window"), size)), x, start, lengths,
       ValueRange(), Value(), firstAxes(static_cast<int64_t>(at.size()) - 1));
-  Value next =
-      takenFromWindow(window, start.back(), lengths.back(), places, loop.getRegionIterArg(0));
+  Value next = takenFromWindow(asNumbers(window), start.back(), lengths.back(), places,
+                               loop.getRegionIterArg(0));
   b_.create<scf::YieldOp>(loc_, next);
-  return loop.getResult(0);
+  b_.setInsertionPointAfter(loop);
+  return asElements(loop.getResult(0), elem);
 }
 
 Value Positions::taken(Value x, Value places, ValueRange at, Value length, const RowParts &parts) {

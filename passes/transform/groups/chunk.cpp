@@ -7,6 +7,7 @@
 #include "passes/transform/expand/expand_control.h"
 #include "passes/transform/expand/expand_tensors.h"
 #include "passes/transform/expand/join_axes.h"
+#include "passes/transform/expand/join_transposes.h"
 #include "passes/transform/expand/search_long_rows.h"
 #include "passes/transform/expand/search_numbers.h"
 #include "passes/transform/expand/serial_atomics.h"
@@ -107,6 +108,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     }
     searchNumbers(getOperation());
     serialiseAtomics(getOperation());
+    joinTransposes(getOperation());
     joinAxes(getOperation());
     viewOutputs(getOperation());
     forwardStorage(getOperation());

@@ -310,13 +310,17 @@ static Value rewriteShift(const Tiles &t, Operation *op) {
     int by = legal ? static_cast<int>(*known) : static_cast<int>(last);
     return left ? t.shl(x, by) : t.shr(x, by);
   }
-  count = t.spread(count, extents, op->getOperands());
+  // Signed numbers are compared, because machines do not compare those without a sign as they are. A count
+  // that is negative as a signed number is beyond the width as one without a sign.
+  count = t.bitcast(t.spread(count, extents, op->getOperands()), t.bitsOf(type));
   // The count is limited first, since the instruction is undefined beyond the width.
-  Value limited = t.min(isUnsigned(type) ? count : t.max(count, 0), last);
-  Value legal = t.eq(limited, count);
+  Value limited = t.min(t.max(count, 0), last), legal = t.eq(limited, count);
+  auto shifted = [&](Value by) {
+    return left ? t.shl(x, t.bitcast(by, type)) : t.shr(x, t.bitcast(by, type));
+  };
   if (keepsSign)
-    return t.shr(x, t.select(legal, limited, last));
-  return t.select(legal, left ? t.shl(x, limited) : t.shr(x, limited), 0);
+    return shifted(t.select(legal, limited, last));
+  return t.bitcast(t.select(legal, t.bitcast(shifted(limited), t.bitsOf(type)), 0), type);
 }
 
 // ---- signs and limits ---------------------------------------------------------------------------

@@ -181,8 +181,9 @@ static Value rewriteSelect(const Tiles &t, Operation *op) {
   if (isReal(type) && (isNarrowed(a) || isNarrowed(b) || (!takes && !type.isBF16())))
     if (Value wide = onWiderFloats(t, op))
       return wide;
-  if (!takes && type.isBF16())
-    return selectAs(t, op, t.i16(), true);
+  bool isWord = type.isBF16() || (isUnsigned(type) && intBits(type) >= 16 && intBits(type) <= 32);
+  if (!takes && isWord)
+    return selectAs(t, op, t.bitsOf(type), true);
   if (!takes)
     return intBits(type) == 8 ? selectAs(t, op, t.f16(), false) : Value();
   // The instruction takes the scalar as its second operand, so the condition is inverted.

@@ -1,0 +1,116 @@
+#include "passes/transform/expand/join_transposes.h"
+
+#include "passes/analysis/lengths.h"
+#include "passes/analysis/op_kinds.h"
+#include "passes/transform/expand/expand_rows.h"
+#include "passes/transform/expand/join_axes.h"
+#include "passes/transform/groups/access.h"
+#include "passes/transform/output_views.h"
+#include "passes/transform/whole_storage.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+namespace {
+/// Neighbouring axes of an array: the first one, and how many.
+struct Run {
+  int64_t begin, count;
+};
+} // namespace
+
+/// The runs of axes of the operand that stay together, in the order of the result.
+static llvm::SmallVector<Run> runsOf(TransposeOp transpose) {
+  llvm::SmallVector<Run> runs;
+  for (int64_t axis : transpose.getAxes()) {
+    if (!runs.empty() && runs.back().begin + runs.back().count == axis)
+      ++runs.back().count;
+    else
+      runs.push_back({axis, 1});
+  }
+  return runs;
+}
+
+/// Whether an array lies in memory, element behind element, and is not computed on the way.
+static bool isInOrder(Value array) {
+  while (auto reshape = array.getDefiningOp<ReshapeOp>())
+    array = reshape->getOperand(0);
+  Operation *made = array.getDefiningOp();
+  if (made && isTiled(made))
+    return false;
+  auto load = dyn_cast_or_null<LoadOp>(made);
+  return (!made || (load && isUnchangedUntil(load, nullptr))) && liesInOrder(array);
+}
+
+static bool goesToMemory(Value result) {
+  return llvm::all_of(result.getUsers(), [&](Operation *user) {
+    auto store = dyn_cast<StoreOp>(user);
+    return isa<DimOp>(user) || (store && store.getValue() == result && mayViewOutput(store));
+  });
+}
+
+/// `value` with one axis for each of these runs of its axes.
+static Value joinedBy(OpBuilder &b, Value value, llvm::ArrayRef<Run> runs) {
+  llvm::ArrayRef<Extent> own = extentsOf(value.getType());
+  llvm::SmallVector<Extent> extents;
+  OperationState state(value.getLoc(), ReshapeOp::getOperationName());
+  state.addOperands(value);
+  for (const Run &run : runs) {
+    extents.push_back(joinedExtent(
+        b.getContext(), own.slice(static_cast<size_t>(run.begin), static_cast<size_t>(run.count))));
+    if (extents.back().isConstant())
+      continue;
+    Value length = lengthOf(b, value, run.begin);
+    for (int64_t axis = run.begin + 1; axis < run.begin + run.count; ++axis)
+      length = b.createOrFold<arith::MulIOp>(value.getLoc(), length, lengthOf(b, value, axis));
+    state.addOperands(length);
+  }
+  state.addTypes(arrayTypeOf(elementTypeOf(value.getType()), extents));
+  return b.create(state)->getResult(0);
+}
+
+static void join(TransposeOp transpose) {
+  Value x = transpose->getOperand(0), result = transpose->getResult(0);
+  llvm::SmallVector<Run> runs = runsOf(transpose), inOrder(runs);
+  bool hasNames = llvm::all_of(extentsOf(x.getType()), [](const Extent &extent) {
+    return extent.isConstant() || extent.symbol;
+  });
+  if (runs.size() < 2 || runs.size() == transpose.getAxes().size() || !hasNames || !isInOrder(x) ||
+      !goesToMemory(result))
+    return;
+  llvm::sort(inOrder, [](const Run &a, const Run &b) { return a.begin < b.begin; });
+  OpBuilder b(transpose);
+  Value from = joinedBy(b, x, inOrder);
+  llvm::SmallVector<int64_t> axes;
+  llvm::SmallVector<Extent> extents;
+  for (const Run &run : runs) {
+    auto *place = llvm::find_if(inOrder, [&](const Run &own) { return own.begin == run.begin; });
+    axes.push_back(place - inOrder.begin());
+    extents.push_back(extentsOf(from.getType())[static_cast<size_t>(axes.back())]);
+  }
+  Type elem = elementTypeOf(x.getType());
+  Value turned = b.create<TransposeOp>(transpose.getLoc(), arrayTypeOf(elem, extents), from,
+                                       b.getDenseI64ArrayAttr(axes));
+  OperationState state(transpose.getLoc(), ReshapeOp::getOperationName());
+  state.addOperands(turned);
+  for (auto [axis, extent] : llvm::enumerate(extentsOf(result.getType())))
+    if (!extent.isConstant())
+      state.addOperands(lengthOf(b, x, transpose.getAxes()[axis]));
+  state.addTypes(result.getType());
+  result.replaceAllUsesWith(b.create(state)->getResult(0));
+  transpose.erase();
+}
+
+void joinTransposes(func::FuncOp function) {
+  llvm::SmallVector<TransposeOp> all;
+  function.walk([&](TransposeOp transpose) {
+    if (!transpose->getParentOfType<ParallelOp>())
+      all.push_back(transpose);
+  });
+  for (TransposeOp transpose : all)
+    join(transpose);
+}
+
+} // namespace ptl::ir
