@@ -1,6 +1,6 @@
-// Searches along long rows on chips. A search goes along a row with the best so far and where it was, which pieces of a row on several
-// cores would have to join. Where rows are few and long, the best element is found first, and then the first position that has it: both are
-// folds, which `ptl-chunk` cuts into pieces for all cores.
+// Searches along long axes on chips. A search goes along an axis with the best so far and where it was, which pieces of the axis on
+// several cores would have to join. Where the axis is long and tiles beside it are few, the best element is found first, and then the
+// first position that has it: both are folds, which `ptl-chunk` cuts into pieces for all cores.
 
 #include "passes/transform/expand/search_long_rows.h"
 
@@ -19,20 +19,30 @@ using namespace mlir;
 
 namespace ptl::ir {
 
-/// Rows of this length, and not more than so many, are cut into pieces by the folds of every machine.
+/// Rows of this length, and not more than so many, are cut into pieces by the folds of every machine. So
+/// are columns, of which a tile has many.
 static constexpr int64_t kLongSearch = 16384, kFewSearches = 64;
+static constexpr int64_t kLongColumn = 1024, kFewColumns = 4096;
+
+/// Without an axis, a search is one of a vector.
+static int64_t searchedAxis(Operation *op) {
+  auto axis = op->getAttrOfType<IntegerAttr>("axis");
+  return axis ? axis.getInt() : 0;
+}
 
 namespace {
 class LongSearch {
 public:
   explicit LongSearch(Operation *op)
-      : op_(op), x_(op->getOperand(0)), b_(op), loc_(op->getLoc()),
-        axis_(rankOf(x_.getType()) - 1) {}
+      : op_(op), x_(op->getOperand(0)), b_(op), loc_(op->getLoc()), axis_(searchedAxis(op)) {}
   bool match() const;
   void rewrite();
 
 private:
+  bool isAlongRows() const { return axis_ + 1 == rankOf(x_.getType()); }
+  int64_t longest() const { return isAlongRows() ? kLongSearch : kLongColumn; }
   Value isWorthIt();
+  Value positions();
   Value make(llvm::StringRef name, Type elem, llvm::ArrayRef<Extent> extents, ValueRange operands);
   Value fold(llvm::StringRef name, Value x);
   Value number(Type elem, double value) { return numberOf(b_, loc_, elem, value); }
@@ -46,29 +56,28 @@ private:
 };
 } // namespace
 
-/// A search along rows, outside of grids, of which no schedule says anything.
+/// A search along an axis, outside of grids, of which no schedule says anything.
 bool LongSearch::match() const {
   llvm::ArrayRef<Extent> extents = extentsOf(x_.getType());
-  auto axis = op_->getAttrOfType<IntegerAttr>("axis");
   if (extents.empty() || op_->getParentOfType<ParallelOp>() || attrs::task.of(op_) ||
-      attrs::cores.of(op_) || attrs::split.isOn(op_) ||
-      (axis ? axis.getInt() != axis_ : axis_ != 0))
+      attrs::cores.of(op_) || attrs::split.isOn(op_) || (!op_->hasAttr("axis") && !isAlongRows()))
     return false;
-  const Extent &row = extents.back();
-  int64_t most = row.isConstant() ? row.length : row.capacity;
-  return most == Extent::kUnknown || most >= kLongSearch;
+  const Extent &searched = extents[static_cast<size_t>(axis_)];
+  int64_t most = searched.isConstant() ? searched.length : searched.capacity;
+  return most == Extent::kUnknown || most >= longest();
 }
 
-/// Whether rows are few and long; a constant where lengths are known.
+/// Whether the axis is long, and others have few positions; a constant where lengths are known.
 Value LongSearch::isWorthIt() {
   auto number = [&](int64_t value) { return b_.create<arith::ConstantIndexOp>(loc_, value); };
-  Value rows = number(1);
-  for (int64_t axis = 0; axis < axis_; ++axis)
-    rows = b_.createOrFold<arith::MulIOp>(loc_, rows, lengthOf(b_, x_, axis));
-  Value few =
-      b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::sle, rows, number(kFewSearches));
+  Value others = number(1);
+  for (int64_t axis = 0; axis < rankOf(x_.getType()); ++axis)
+    if (axis != axis_)
+      others = b_.createOrFold<arith::MulIOp>(loc_, others, lengthOf(b_, x_, axis));
+  Value few = b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::sle, others,
+                                             number(isAlongRows() ? kFewSearches : kFewColumns));
   Value isLong = b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::sge,
-                                                lengthOf(b_, x_, axis_), number(kLongSearch));
+                                                lengthOf(b_, x_, axis_), number(longest()));
   return b_.createOrFold<arith::AndIOp>(loc_, few, isLong);
 }
 
@@ -80,13 +89,29 @@ Value LongSearch::make(llvm::StringRef name, Type elem, llvm::ArrayRef<Extent> e
   return b_.create(state)->getResult(0);
 }
 
-/// Along rows, which keep an axis of one element.
+/// Along the axis, of which one element is kept.
 Value LongSearch::fold(llvm::StringRef name, Value x) {
   llvm::SmallVector<Extent> extents(extentsOf(x.getType()));
-  extents.back() = Extent::constant(1);
+  extents[static_cast<size_t>(axis_)] = Extent::constant(1);
   Value folded = make(name, elementTypeOf(x.getType()), extents, x);
   folded.getDefiningOp()->setAttr("axes", b_.getDenseI64ArrayAttr(axis_));
   return folded;
+}
+
+/// The positions along the axis, with axes of one element behind it.
+Value LongSearch::positions() {
+  llvm::SmallVector<Value> range{b_.create<arith::ConstantIndexOp>(loc_, 0)};
+  const Extent &own = extentsOf(x_.getType())[static_cast<size_t>(axis_)];
+  if (!own.isConstant())
+    range.push_back(lengthOf(b_, x_, axis_));
+  Value row = make(IndexOp::getOperationName(), b_.getI32Type(), own, range);
+  if (isAlongRows())
+    return row;
+  llvm::SmallVector<Extent> extents{own};
+  extents.append(static_cast<size_t>(rankOf(x_.getType()) - 1 - axis_), Extent::constant(1));
+  return b_.create<NewAxisOp>(
+      loc_, arrayTypeOf(b_.getI32Type(), extents), row,
+      b_.getDenseI64ArrayAttr(llvm::to_vector(llvm::seq<int64_t>(1, extents.size()))));
 }
 
 /// The first position of the best element. A NaN is the best one of all, and no number is equal to it.
@@ -115,15 +140,11 @@ Value LongSearch::inTwoFolds() {
   } else {
     isBest = make(EqOp::getOperationName(), flag, extents, {x_, fold(best, x_)});
   }
-  llvm::SmallVector<Value> range{b_.create<arith::ConstantIndexOp>(loc_, 0)};
-  if (!extents.back().isConstant())
-    range.push_back(lengthOf(b_, x_, axis_));
   Type position = b_.getI32Type();
-  Value positions = make(IndexOp::getOperationName(), position, extents.back(), range);
   Value none = b_.create<arith::ConstantOp>(
       loc_, b_.getIntegerAttr(position, std::numeric_limits<int32_t>::max()));
   Value first = fold(ReduceMinOp::getOperationName(), make(SelectOp::getOperationName(), position,
-                                                           extents, {isBest, positions, none}));
+                                                           extents, {isBest, positions(), none}));
   if (first.getType() == op_->getResult(0).getType())
     return first;
   // Without an axis, the result of the only row is a number.
