@@ -13,6 +13,7 @@
 #include "passes/transform/expand/serial_atomics.h"
 #include "passes/transform/expand/split_contractions.h"
 #include "passes/transform/expand/stack_sums.h"
+#include "passes/transform/expand/sum_dots.h"
 #include "passes/transform/expand/turn_short_rows.h"
 #include "passes/transform/expand/whole_values.h"
 #include "passes/transform/forward_storage.h"
@@ -96,6 +97,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
       turnShortRows(getOperation());
       // Attention that is written with letters is found as products.
       expandProducts(getOperation());
+      sumDots(getOperation());
       // Copies compute nothing, so they have room for twice as much.
       stackSums(getOperation(), *found, 2 * sizes.halved(halvingsOf(0)).bytes);
       makeAttentions(getOperation(), *found, halvingsOf(0));
