@@ -436,6 +436,20 @@ static std::optional<ShapedTile> newBox(KernelContext &c, Operation *op) {
   return shaped(c, *bytes, type);
 }
 
+static bool liesInRows(const GlobalBox &box, const ShapedTile &to) {
+  return isUnit(box.axes.back().stride) && to.tile.form == Form::Whole;
+}
+
+/// A box all of whose elements are there, in the fastest way that its strides and the machine permit.
+static void loadPresent(KernelContext &c, const GlobalBox &box, const ShapedTile &to) {
+  if (getConstantIntValue(box.axes.back().stride) == 2 && takesEverySecond(c, to))
+    return loadEverySecond(c, box, to);
+  if (liesInRows(box, to))
+    return loadRows(c, box, to);
+  if (!loadSpaced(c, box, to) && !loadApart(c, box, to))
+    loadElements(c, box, to, {});
+}
+
 /// A box that is no matrix into the vector memory.
 void loadBox(KernelContext &c, Operation *op, const BoxOperands &in) {
   Value result = op->getResult(0);
@@ -469,24 +483,15 @@ void loadBox(KernelContext &c, Operation *op, const BoxOperands &in) {
   c.loc = withoutName(c.loc); // it is the tile's
   if (outside && element.isInteger(1))
     outside = c.b.createOrFold<arith::ExtUIOp>(c.loc, to->tile.element, outside);
-  bool rows = isUnit(box->axes.back().stride) && to->tile.form == Form::Whole;
+  bool rows = liesInRows(*box, *to);
   MemoryBox present;
   present.present = box->present;
   if (box->present)
     // A part that is not there must not hold what was in the buffer before.
     fillWith(c, to->tile, constantOf(c, to->tile.element, 0), c.loc);
   whenPresent(c, present, c.loc, [&] {
-    bool isEverySecond =
-        getConstantIntValue(box->axes.back().stride) == 2 && takesEverySecond(c, *to);
-    if (!outside && isEverySecond)
-      return loadEverySecond(c, *box, *to);
-    if (!outside) {
-      if (rows)
-        loadRows(c, *box, *to);
-      else if (!loadSpaced(c, *box, *to) && !loadApart(c, *box, *to))
-        loadElements(c, *box, *to, {});
-      return;
-    }
+    if (!outside)
+      return loadPresent(c, *box, *to);
     if (!rows)
       return loadElements(c, *box, *to, outside);
     Value isWhole =
