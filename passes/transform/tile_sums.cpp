@@ -1,6 +1,7 @@
 #include "passes/transform/tile_sums.h"
 
 #include "ir/dialect/attributes.h"
+#include "ir/dialect/make_op.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/source_place.h"
 #include "passes/analysis/sum_loops.h"
@@ -161,11 +162,8 @@ Value SumTiles::startOfTile() {
   auto type = arrayTypeOf(whole.getElementType(), {row_.extent, column_.extent});
   // Zeros are made for the tile instead of a whole array of them that is then sliced.
   if (auto zeros = start.getDefiningOp<ZerosOp>()) {
-    OperationState state(loc_, zeros->getName());
-    state.addOperands({row_.length, column_.length});
-    state.addAttributes(zeros->getAttrs());
-    state.addTypes(type);
-    return b_.create(state)->getResult(0);
+    return makeOp(b_, loc_, zeros->getName().getStringRef(), type, {row_.length, column_.length},
+                  zeros->getAttrs());
   }
   Value rows = cutAlong(b_, matrixOf(start), 0, row_.position, row_.length, row_.extent);
   return cutAlong(b_, rows, 1, column_.position, column_.length, column_.extent);

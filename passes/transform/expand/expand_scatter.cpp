@@ -5,6 +5,7 @@
 // the list.
 #include "passes/transform/expand/expand_scatter.h"
 
+#include "ir/dialect/make_op.h"
 #include "ir/dialect/op_facts.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/machine_types.h"
@@ -84,11 +85,7 @@ private:
 
 Value Scatter::make(StringRef name, Type type, ValueRange operands,
                     llvm::ArrayRef<NamedAttribute> attributes) {
-  OperationState state(loc_, name);
-  state.addOperands(operands);
-  state.addAttributes(attributes);
-  state.addTypes(type);
-  return b_.create(state)->getResult(0);
+  return makeOp(b_, loc_, name, type, operands, attributes);
 }
 
 Value Scatter::each(StringRef name, ValueRange operands, Type elem) {

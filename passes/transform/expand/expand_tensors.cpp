@@ -1,4 +1,5 @@
 #include "passes/transform/expand/expand_tensors.h"
+#include "ir/dialect/make_op.h"
 #include "passes/transform/expand/expand_gather.h"
 #include "passes/transform/expand/expand_order.h"
 #include "passes/transform/expand/expand_outside.h"
@@ -84,11 +85,8 @@ Value Expansion::number(Type elem, double value) {
 
 Value Expansion::make(llvm::StringRef name, Type elem, ValueRange operands,
                       llvm::ArrayRef<NamedAttribute> attributes) {
-  OperationState state(loc_, name);
-  state.addOperands(operands);
-  state.addAttributes(attributes);
-  state.addTypes(arrayTypeOf(elem, legalize::Tiles::broadcastExtents(operands)));
-  return b_.create(state)->getResult(0);
+  return makeOp(b_, loc_, name, arrayTypeOf(elem, legalize::Tiles::broadcastExtents(operands)),
+                operands, attributes);
 }
 
 Value Expansion::convert(Value x, Type to) {
@@ -228,10 +226,8 @@ void Expansion::pad() {
     operands.push_back(length);
   }
   operands.push_back(pad.getValue());
-  OperationState state(loc_, FullOp::getOperationName());
-  state.addOperands(operands);
-  state.addTypes(arrayTypeOf(type.getElementType(), type.getExtents()));
-  Value around = b_.create(state)->getResult(0);
+  Value around =
+      makeOp<FullOp>(b_, loc_, arrayTypeOf(type.getElementType(), type.getExtents()), operands);
   Value ref = storageLike(b_, loc_, around);
   storeWhole(b_, loc_, around, ref);
   llvm::SmallVector<Value> offsets(pad.getBefore());
