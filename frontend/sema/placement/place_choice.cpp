@@ -33,6 +33,7 @@ ChoiceWalk::ArmEnd ChoiceWalk::arm(PlacedChoice &choice, bool isThen,
   begin.kind = PlacedKind::Arm;
   begin.elem = ElemKind::Bool;
   begin.operands = {choice.holds};
+  // Values from here up to the next such mark are computed only if the arm is taken: who executes the list skips them otherwise.
   (isThen ? choice.first : choice.otherwise) = p_.add(std::move(begin));
   ArmEnd end;
   end.value = walk();
@@ -51,6 +52,7 @@ ValueId ChoiceWalk::chosen(PlacedChoice &choice, ValueId then, ValueId otherwise
   made.shape = p_.placed_.values[then].shape;
   made.placement = p_.placed_.values[then].placement;
   made.operands = {then, otherwise};
+  // What follows is placed once, whichever arm was taken, so both values must lie in one way.
   for (size_t level = 0; level < p_.placed_.levels.size(); ++level) {
     auto both =
         agreed(p_.placed_.values[then].placement, p_.placed_.values[otherwise].placement, level);
@@ -70,6 +72,7 @@ void ChoiceWalk::choice(const IfStmt &stmt, const Placer::Statements &rest) {
   addAssigned(stmt.elseBlock, assigned);
   for (const Stmt *each : rest)
     addAssigned(*each, assigned);
+  // An arm that leaves the loop sets the flag, which so is chosen like any variable.
   if (p_.leaves_)
     assigned.push_back(p_.leaves_);
   PlacedChoice choice{stmt.condition, condition(*stmt.condition, "this `if`")};
@@ -132,6 +135,7 @@ ValueId ChoiceWalk::choice(const IfExpr &expr) {
     });
   };
   ArmEnd then = walked(true, expr.thenBlock), other = walked(false, expr.elseBlock);
+  // Known variables must have the values that they had before.
   for (const ArmEnd *end : {&then, &other}) {
     bool assigns = !end->value;
     for (const auto &[local, id] : end->locals) {

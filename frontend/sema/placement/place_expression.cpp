@@ -102,6 +102,7 @@ static std::vector<const Expr *> argumentsOf(const OpExpr &expr) {
 
 /// One value for each result of a built-in.
 std::vector<ValueId> ExpressionWalk::apply(const OpExpr &expr) {
+  // Each result of a built-in with several becomes a value of its own, since their placements may differ.
   std::string name = "`" + std::string(expr.op->name) + "`";
   std::vector<const Type *> types = {expr.type};
   if (expr.type->kind == TypeKind::Tuple)
@@ -189,6 +190,7 @@ static bool isZero(const PlacedProgram &placed, ValueId id) {
 LevelPlacement ExpressionWalk::overLevel(size_t level, const JudgedExpr &judged, const Judge &judge,
                                          const PlacedValue &made,
                                          std::vector<Placement> &operands) {
+  // A rule sees one level at a time: what an operand is over this level, after the levels outside have cut it.
   std::vector<PlacedOperand> here;
   for (size_t i = 0; i < operands.size(); ++i)
     here.push_back(made.operands[i]
@@ -213,6 +215,7 @@ LevelPlacement ExpressionWalk::overLevel(size_t level, const JudgedExpr &judged,
         "its operand is " + p_.reports_.describe(level, *at(verdict.operand).value) +
             ", and the result cannot be computed block by block",
         at(verdict.operand));
+    // A mean is no sum of the means of blocks, unless all blocks are equally long, which is not known.
     const auto *op = dyn_cast<OpExpr>(&expr);
     if (op && op->op->id == OpId::ReduceMean)
       report.help("`all_reduce(sum(…), over: " + p_.placed_.levels[level].name +
@@ -348,6 +351,7 @@ std::vector<ValueId> ExpressionWalk::call(const CallExpr &expr) {
     throw Refused(); // The error was reported elsewhere.
   if (!expr.checks.empty() || !callee.tunables.empty())
     p_.refuse(expr, "`" + callee.name + "`", "it has conditions that are not proved, or tunables");
+  // The body of the callee is walked anew for each call, because its values lie where the arguments of this call lie.
   PlacedFrame frame{&callee, &expr};
   for (size_t i = 0; i < callee.dims.size() && i < expr.dimArgs.size(); ++i)
     frame.dims[callee.dims[i].symbol] = p_.inProgram(expr.dimArgs[i]);

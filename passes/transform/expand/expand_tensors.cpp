@@ -474,8 +474,6 @@ void Expansion::store() {
   size_t rank = store.getOffsets().size() - store.getDropped().size();
   if (rank == 0 && !isa<ArrayType>(value.getType()))
     return;
-  // A value that lacks axes of the box, or has one position where the box has more, is repeated; then the extents of the box are
-  // needed.
   bool repeats = own.size() < rank;
   for (size_t base = 0; base < store.getOffsets().size(); ++base) {
     if (llvm::is_contained(store.getDropped(), static_cast<int64_t>(base)))
