@@ -1,4 +1,5 @@
 #include "driver/commands.h"
+#include "frontend/base/markup.h"
 #include "frontend/parse/parse.h"
 #include "frontend/syntax/signature.h"
 
@@ -49,13 +50,6 @@ std::vector<Entry> entriesOf(const Tree &tree) {
   return entries;
 }
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (char c : text)
-    out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
-  return out;
-}
-
 std::string markdown(const std::string &title, const std::vector<Entry> &entries) {
   std::string out = "# " + title + "\n";
   for (const Entry &entry : entries) {
@@ -67,14 +61,14 @@ std::string markdown(const std::string &title, const std::vector<Entry> &entries
 }
 
 std::string html(const std::string &title, const std::vector<Entry> &entries) {
-  std::string name = escaped(title);
+  std::string name = escapedMarkup(title);
   std::string out = "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>" +
                     name + "</title>\n<h1>" + name + "</h1>\n";
   for (const Entry &entry : entries) {
-    out += "<h2 id=\"" + escaped(entry.name) + "\">" + escaped(entry.name) + "</h2>\n<pre>" +
-           escaped(entry.signature) + "</pre>\n";
+    out += "<h2 id=\"" + escapedMarkup(entry.name) + "\">" + escapedMarkup(entry.name) +
+           "</h2>\n<pre>" + escapedMarkup(entry.signature) + "</pre>\n";
     if (!entry.doc.empty())
-      out += "<p>" + escaped(entry.doc) + "</p>\n";
+      out += "<p>" + escapedMarkup(entry.doc) + "</p>\n";
   }
   return out + "</html>\n";
 }

@@ -1,14 +1,14 @@
 """The conventions of `ptlc`: exit codes, standard input and output, response files, colours, dependency files.
 `command_line.py BUILD`."""
 import json
+import os
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
-import time
 
-from harness import Tools, expect, in_folders, run_cases
+from harness import ENVIRONMENT, Tools, expect, in_folders, run_cases
 
 GOOD = "fn id(x: f32) -> f32 {\n    return x\n}\n"
 GENERIC = """fn root[N, T: float](x: T[N]) -> T[N] {
@@ -563,13 +563,14 @@ def numbers(tools: Tools, folder: pathlib.Path) -> None:
 
 
 def fast_start(tools: Tools, folder: pathlib.Path) -> None:
-    times = []
+    """Processor time, which does not depend on what else the machine does."""
+    command, times = [str(tools.path("ptlc")), "explain", "E0001"], []
     for _ in range(20):
-        start = time.perf_counter()
-        tools.run("explain", "E0001")
-        times.append(time.perf_counter() - start)
-    # A bound with room for a busy machine and for starting the process from Python.
-    expect(min(times) < 0.02, f"`ptlc explain` takes {min(times) * 1e3:.1f} ms")
+        process = os.posix_spawn(command[0], command, ENVIRONMENT, file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)])
+        _, status, used = os.wait4(process, 0)
+        expect(os.waitstatus_to_exitcode(status) == 0, status)
+        times.append(used.ru_utime + used.ru_stime)
+    expect(min(times) < 0.01, f"`ptlc explain` takes {min(times) * 1e3:.1f} ms")
 
 
 TESTS = [

@@ -89,11 +89,19 @@ def defines_for(stderr: str) -> list[str]:
     return [word for define in defines for word in ("-D", define)]
 
 
-def lowered(write):
-    """What `write` writes, called with the defines that it takes, and these."""
-    outcome = write()
-    defines = defines_for(outcome.stderr) if outcome.code and "-D " in outcome.stderr else []
-    return (write(*defines) if defines else outcome), defines
+taken = {}  # the defines that an entry was found to take, by file and entry
+
+
+def lowered(path, entry, write):
+    """What `write` writes of an entry, called with the defines that it takes, and these. Those that another form of the entry takes are
+    tried first, so that they are found once."""
+    defines = taken.get((path, entry), [])
+    outcome = write(*defines)
+    wanted = defines_for(outcome.stderr) if outcome.code and "-D " in outcome.stderr else []
+    if wanted and wanted != defines:
+        defines = taken[path, entry] = wanted
+        outcome = write(*defines)
+    return outcome, defines
 
 
 # ---- Texts that are alike ----
@@ -156,7 +164,8 @@ def written_again(tools: Tools, text: str, entry: str, folder: pathlib.Path, *ar
 
 def inputs_of(tools: Tools, path, entry: str, defines: list[str]):
     """Arguments of `ptlc run`, and the names of its results."""
-    manifest = tools.run("build", path, "--entry", entry, "--emit=manifest", "-o", "-", *defines)
+    words = ("build", path, "--entry", entry, "--emit=manifest", "-o", "-", *defines)
+    manifest = once(words, lambda: tools.run(*words))
     described = json.loads(manifest.stdout)["entries"][0]
     lengths, primes = LENGTHS.get(entry, {}), itertools.cycle(PRIMES)
     words = []
@@ -198,7 +207,7 @@ def same_results(tools: Tools, path, text_path, entry: str, defines: list[str], 
 
 def entry_case(tools: Tools, path: pathlib.Path, entry: str) -> Case:
     def run():
-        outcome, defines = lowered(lambda *defines: lower(tools, path, entry, *defines))
+        outcome, defines = lowered(path, entry, lambda *defines: lower(tools, path, entry, *defines))
         if NOT_AN_ENTRY in outcome.stderr:
             return None
         if outcome.code:
@@ -215,7 +224,7 @@ def entry_case(tools: Tools, path: pathlib.Path, entry: str) -> Case:
 
 def chip_case(tools: Tools, path: pathlib.Path, entry: str, chip: str) -> Case:
     def run():
-        outcome, defines = lowered(lambda *defines: lower(tools, path, entry, "--target", chip, *defines))
+        outcome, defines = lowered(path, entry, lambda *defines: lower(tools, path, entry, "--target", chip, *defines))
         if outcome.code:  # what a chip cannot do is tested where it is refused
             built = tools.run(
                 "build", path, "--entry", entry, "--target", chip, "--emit=block", "-o", "-", *defines
@@ -292,7 +301,7 @@ def manual_case(tools: Tools, path: pathlib.Path, entry: str, chip: str) -> Case
     machine = ["--target", chip]
 
     def run():
-        outcome, defines = lowered(lambda *defines: source_to_manual(tools, path, entry, chip, *defines))
+        outcome, defines = lowered(path, entry, lambda *defines: source_to_manual(tools, path, entry, chip, *defines))
         if outcome.code:
             built = tools.run("build", path, "--entry", entry, *machine, "--emit=block", "-o", "-", *defines)
             return outcome.stderr if not built.code else None

@@ -116,6 +116,7 @@ Value Sum::merge(const Emit &e) const {
         e.cmpi(CmpIPredicate::sgt, kept[0], 0), e.b.getI1Type(),
         [&](const Emit &e) -> SmallVector<Value> {
           Piece before = Piece::load(e, table, last);
+          // The next round continues this one if its operands begin where those of this one end, and all strides are the same.
           Value same = e.bitAnd(samePointer(e, next[Piece::A],
                                             moved(e, before[Piece::A], p.a, before[Piece::Numbers],
                                                   before[Piece::AColumn])),
@@ -179,6 +180,7 @@ void Sum::product(const Emit &e, Value round, Value isFresh) const {
 Value Sum::isBetterByRounds(const Emit &e) const {
   Value one = e.cmpi(CmpIPredicate::eq, count, 1);
   Value isVector = e.bitOr(e.cmpi(CmpIPredicate::eq, m, 1), e.cmpi(CmpIPredicate::eq, n, 1));
+  // A product with a vector reads each element of the matrix once, so packing it first would only cost.
   Value alone = e.bitOr(one, isVector);
   if (mayGoDirectly(e, p)) {
     Piece first = Piece::load(e, table, e.index(0));
@@ -222,6 +224,7 @@ void forRuns(const Emit &e, const ProductPlan &p, const Pieces &pieces,
   e.loop(zero, e.add(pieces.count, one), one, {zero, zero},
          [&](const Emit &e, Value q, ValueRange so) -> SmallVector<Value> {
            Value first = so[0], filled = so[1];
+           // One turn more than there are pieces closes the last run.
            Value isEnd = e.cmpi(CmpIPredicate::eq, q, pieces.count);
            Value own = lanesOf(e, p, pieces.table, minimum(e, q, last));
            // Packing writes whole vectors behind what there is.

@@ -38,6 +38,7 @@ void PartsRun::make(ValueId id, const std::vector<Value> &args) {
   const PlacedValue &value = placed_.values[id];
   checkParts(value);
   values_[id].resize(grid_.count());
+  // A movement needs all parts at the same time; every other value is made part by part.
   if (value.kind == PlacedKind::Move)
     return move(id);
   if (value.kind == PlacedKind::Missing) {
@@ -71,6 +72,7 @@ Value PartsRun::argument(const PlacedValue &value, uint32_t part, const std::vec
     if (const LevelPlacement &at = value.placement[level];
         at.isPartial() && at.fold == Fold::Sum && grid_.coordinate(part, level) > 0)
       return Value::array(identityOfSums(value.elem, shapeOfBox(boxAt(value, part))));
+  // A rank reads only its own block of a file, so that no rank needs memory for a whole array.
   if (options_.own && options_.files && options_.files->reads(index)) {
     std::string why;
     Value read = options_.files->read(index, boxAt(value, part), why);
@@ -149,6 +151,7 @@ Value PartsRun::selected(const PlacedValue &value, uint32_t part) {
     stop(RunStatus::Bounds, why + " (" + grid_.name(part) + ")", value);
   try {
     if (value.kind == PlacedKind::Store) {
+      // The value before stays as it was, since other values may still be computed from it.
       Value array = from;
       reference::writeRegion(array.mutableArray(), *region, at(*value.operands[1], part),
                              AssignMode::Set, value.expr->span);
@@ -226,6 +229,8 @@ void PartsRun::moveGroup(const GroupMove &group, const PlacedValue &value, Value
     sources.push_back(have.isNone() ? std::vector<Scalar>() : elementsOf(have));
   }
   Fold fold = placed_.values[from].placement[value.level].fold;
+  // The order in which steps arrive is drawn anew each time: a result that depended on it would not be stable, and tests would
+  // notice.
   movement::Execution<Scalar> execution(group.list, sources, [&](Scalar left, Scalar right) {
     return folded(fold, value.elem, left, right);
   });

@@ -2,6 +2,7 @@
 #include "compile/graph/graph_html.h"
 
 #include "compile/graph/graph_svg.h"
+#include "frontend/base/markup.h"
 
 #include <algorithm>
 #include <cmath>

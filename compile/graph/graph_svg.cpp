@@ -1,6 +1,7 @@
 #include "compile/graph/graph_svg.h"
 
 #include "compile/graph/layered_layout.h"
+#include "frontend/base/markup.h"
 
 #include <algorithm>
 #include <cmath>
@@ -129,17 +130,6 @@ std::string graphTime(double us) {
   char text[48];
   std::snprintf(text, sizeof text, "%.*f %s", value >= 100 ? 0 : value >= 10 ? 1 : 2, value, unit);
   return text;
-}
-
-std::string escapedMarkup(std::string_view text) {
-  std::string out;
-  for (char c : text)
-    out += c == '&'   ? "&amp;"
-           : c == '<' ? "&lt;"
-           : c == '>' ? "&gt;"
-           : c == '"' ? "&quot;"
-                      : std::string(1, c);
-  return out;
 }
 
 std::string graphBytes(int64_t bytes) {

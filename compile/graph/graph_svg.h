@@ -13,7 +13,5 @@ GraphPicture graphSvg(const std::vector<ProgramGraph> &graphs, const SourceManag
 /// Formats as `41.2 µs`, `3.02 ms`; `96 KiB`, `1.5 MiB`.
 std::string graphTime(double us);
 std::string graphBytes(int64_t bytes);
-/// Escapes text for the contents and attributes of SVG and HTML.
-std::string escapedMarkup(std::string_view text);
 
 } // namespace ptl

@@ -51,6 +51,8 @@ private:
   void emitSource(const std::string &file);
   std::string emitInterfaces(const CheckedProgram &program,
                              const std::vector<ManifestEntry> &entries);
+  std::optional<BuiltEntry> buildVariant(const CompileContext &context, const ManifestEntry &entry,
+                                         const ManifestVariant &variant);
   std::optional<TensorModule> buildAll(const CompileContext &context,
                                        const std::vector<ManifestEntry> &entries);
   ExitCode compile(const CheckedProgram &program, const std::vector<ManifestEntry> &entries,
@@ -174,16 +176,23 @@ std::string Builder::emitInterfaces(const CheckedProgram &program,
   return manifest;
 }
 
+/// One variant at the tensor level. Nothing after an error, which has been reported.
+std::optional<BuiltEntry> Builder::buildVariant(const CompileContext &context,
+                                                const ManifestEntry &entry,
+                                                const ManifestVariant &variant) {
+  ir::EntryBinding binding = bindingOf(session_, entry, variant);
+  if (session_.failed())
+    return std::nullopt;
+  return buildEntry(context, binding, variant.symbol);
+}
+
 /// One module with all variants; each was built on its own. Nothing after an error.
 std::optional<TensorModule> Builder::buildAll(const CompileContext &context,
                                               const std::vector<ManifestEntry> &entries) {
   std::vector<BuiltEntry> all;
   for (const ManifestEntry &entry : entries)
     for (const ManifestVariant &variant : entry.variants) {
-      ir::EntryBinding binding = bindingOf(session_, entry, variant);
-      if (session_.failed())
-        return std::nullopt;
-      std::optional<BuiltEntry> one = buildEntry(context, binding, variant.symbol);
+      std::optional<BuiltEntry> one = buildVariant(context, entry, variant);
       if (!one)
         return std::nullopt;
       all.push_back(std::move(*one));
@@ -281,16 +290,13 @@ ExitCode Builder::emitBlocks(const CompileContext &context,
   const Machine &machine = *context.options().chip;
   for (const ManifestEntry &entry : entries)
     for (const ManifestVariant &variant : entry.variants) {
-      ir::EntryBinding binding = bindingOf(session_, entry, variant);
-      if (session_.failed())
-        return ExitCode::SourceErrors;
-      std::optional<BuiltEntry> built = buildEntry(context, binding, variant.symbol);
+      std::optional<BuiltEntry> built = buildVariant(context, entry, variant);
       std::optional<ChipProgram> program;
       if (built)
         program = lowerToChip(context, *built).program;
       // The reason has been reported.
       if (!program)
-        return ExitCode::Fine;
+        return session_.failed() ? ExitCode::SourceErrors : ExitCode::Fine;
       if (wants(StageId::Host))
         host += printed(*program->program.host);
       if (wants(StageId::Block))

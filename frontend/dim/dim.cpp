@@ -1,6 +1,10 @@
 #include "frontend/dim/dim.h"
 
+#include "frontend/dim/dim_bounds.h"
+#include "frontend/dim/dim_choice.h"
+#include "frontend/dim/dim_divide.h"
 #include "frontend/dim/dim_impl.h"
+#include "frontend/dim/dim_print.h"
 
 #include <algorithm>
 
@@ -451,6 +455,38 @@ void forEachSymbol(Dim a, const std::function<void(SymbolId)> &visit) {
   symbols.erase(std::unique(symbols.begin(), symbols.end()), symbols.end());
   for (SymbolId symbol : symbols)
     visit(symbol);
+}
+
+// ---- What other files do ------------------------------------------------------------------------
+
+Dim DimContext::floorDiv(Dim a, Dim b) { return quotient(*this, *impl_, a, b); }
+
+Dim DimContext::minMax(DimAtomKind kind, std::vector<Dim> operands) {
+  return choice(*this, *impl_, kind, std::move(operands));
+}
+
+std::optional<int64_t> DimContext::plainLowerBound(Dim a) const {
+  if (!a)
+    return std::nullopt;
+  const Dim::Node &node = *a.node_;
+  if (node.isBounded)
+    return node.lowerBound;
+  // The mark is set first, so that failing is remembered as well.
+  node.isBounded = true;
+  int64_t sum = 0;
+  for (const DimTerm &term : node.terms)
+    if (!addPlainBound(*this, term.coefficient, *term.monomial, sum))
+      return std::nullopt;
+  return node.lowerBound = sum;
+}
+
+bool DimContext::isPlainlyAtLeast(Dim a, Dim b) const {
+  return dims::isPlainlyAtLeast(*this, a, b);
+}
+
+std::string DimContext::toString(Dim a) const {
+  // Looking for `%` and `cdiv` interns polynomials: not visible from outside, so const.
+  return spelled(const_cast<DimContext &>(*this), *impl_, a);
 }
 
 } // namespace ptl

@@ -1,6 +1,4 @@
-// Normal forms of the opaque terms: division, `min` and `max`.
-#include "frontend/dim/dim.h"
-#include "frontend/dim/dim_impl.h"
+#include "frontend/dim/dim_divide.h"
 
 #include <algorithm>
 #include <array>
@@ -9,11 +7,6 @@
 namespace ptl {
 
 using namespace dims;
-
-/// Operands of one `min` or `max` beyond which nested ones are left nested.
-static constexpr size_t kMaxOperands = 8;
-
-// ---- Division -----------------------------------------------------------------------------------
 
 /// The q for which the remainder `c - q*d` is within `0..|d|`.
 static int64_t euclideanQuotient(int64_t c, int64_t d) {
@@ -149,7 +142,7 @@ static const DimAtom *onlyDivision(Dim a) {
   return monomial.degree == 1 && atom->kind == DimAtomKind::FloorDiv ? atom : nullptr;
 }
 
-Dim DimContext::floorDiv(Dim a, Dim b) {
+Dim dims::quotient(DimContext &context, DimContext::Impl &impl, Dim a, Dim b) {
   if (!a || !b)
     return {};
   if (std::optional<int64_t> divisor = b.constant()) {
@@ -159,209 +152,32 @@ Dim DimContext::floorDiv(Dim a, Dim b) {
     if (*divisor == 1)
       return a;
   }
-  std::optional<Division> division = divide(*impl_, a, b);
+  std::optional<Division> division = divide(impl, a, b);
   if (!division)
     return {};
-  Dim whole = termsDim(std::move(division->quotient));
-  Dim rest = termsDim(std::move(division->remainder));
+  Dim whole = context.termsDim(std::move(division->quotient));
+  Dim rest = context.termsDim(std::move(division->remainder));
   // If everything divides, no atom is needed.
   if (!whole || !rest || rest.isConstant(0))
     return rest ? whole : Dim();
   if (rest.isConstant(-1))
-    return add(whole, rest); // the divisor is >= 1
+    return context.add(whole, rest); // the divisor is >= 1
   if (rest.isConstant() && b.isConstant())
     return whole; // 0 <= rest < b
   int64_t g = commonCoefficient(rest, b);
-  const DimMonomial *m = commonMonomial(*this, *impl_, rest, b);
+  const DimMonomial *m = commonMonomial(context, impl, rest, b);
   // Common factors are cancelled, so that equal quotients have one form.
   if (g > 1 || !m->isOne())
-    return add(whole, floorDiv(cancel(*this, *impl_, rest, g, m), cancel(*this, *impl_, b, g, m)));
+    return context.add(
+        whole, context.floorDiv(cancel(context, impl, rest, g, m), cancel(context, impl, b, g, m)));
   // Nested quotients become one: (x/y + c) / b == (x + c*y) / (y*b).
   if (const DimAtom *inner = onlyDivision(rest)) {
-    Dim offset = scale(inner->operands[1], constantOf(rest));
-    Dim product = mul(inner->operands[1], b);
-    return add(whole, floorDiv(add(inner->operands[0], offset), product));
+    Dim offset = context.scale(inner->operands[1], constantOf(rest));
+    Dim product = context.mul(inner->operands[1], b);
+    return context.add(whole, context.floorDiv(context.add(inner->operands[0], offset), product));
   }
-  return add(whole, atomDim(*impl_->atom(DimAtomKind::FloorDiv, {}, std::array{rest, b})));
-}
-
-// ---- min and max --------------------------------------------------------------------------------
-
-/// The operands of `rest + min(x, y)` are `rest + x, rest + y`.
-static bool flattenOne(DimContext &context, DimAtomKind kind, std::vector<Dim> &operands) {
-  for (size_t i = 0; i < operands.size(); ++i) {
-    for (const DimTerm &term : operands[i].terms()) {
-      // Only a choice that is added as it is can be flattened.
-      if (term.coefficient != 1 || term.monomial->degree != 1)
-        continue;
-      const DimAtom &atom = *term.monomial->factors[0].atom;
-      if (atom.kind != kind || operands.size() + atom.operands.size() > kMaxOperands)
-        continue;
-      Dim rest = context.sub(operands[i], context.atomDim(atom));
-      operands.erase(operands.begin() + static_cast<ptrdiff_t>(i));
-      for (Dim inner : atom.operands)
-        operands.push_back(context.add(rest, inner));
-      return true;
-    }
-  }
-  return false;
-}
-
-/// Drops operands that another one is known to beat.
-static void dropDominated(DimContext &context, DimAtomKind kind, std::vector<Dim> &operands) {
-  std::vector<Dim> kept;
-  auto beats = [&](Dim a, Dim b) {
-    // The difference has to be known without any facts, since atoms hold for all of them.
-    return context.isPlainlyNonNegative(kind == DimAtomKind::Min ? context.sub(b, a)
-                                                                 : context.sub(a, b));
-  };
-  for (Dim operand : operands) {
-    // Of equal operands one is kept.
-    if (std::any_of(kept.begin(), kept.end(), [&](Dim other) { return beats(other, operand); }))
-      continue;
-    std::erase_if(kept, [&](Dim other) { return beats(operand, other); });
-    kept.push_back(operand);
-  }
-  operands = std::move(kept);
-}
-
-/// The terms that all operands have with one coefficient.
-static Dim commonPart(DimContext &context, const std::vector<Dim> &operands) {
-  std::vector<DimTerm> common(operands[0].terms().begin(), operands[0].terms().end());
-  for (Dim operand : operands)
-    std::erase_if(common, [&](const DimTerm &term) {
-      return std::find(operand.terms().begin(), operand.terms().end(), term) ==
-             operand.terms().end();
-    });
-  return context.termsDim(std::move(common));
-}
-
-Dim DimContext::minMax(DimAtomKind kind, std::vector<Dim> operands) {
-  // Flattening repeats until no operand holds a choice of the same kind.
-  while (flattenOne(*this, kind, operands)) {
-  }
-  if (operands.empty() || std::find(operands.begin(), operands.end(), Dim()) != operands.end())
-    return {};
-  // The order makes equal choices equal atoms.
-  std::sort(operands.begin(), operands.end(), [](Dim a, Dim b) { return a.id() < b.id(); });
-  dropDominated(*this, kind, operands);
-  if (operands.size() == 1)
-    return operands[0];
-  // A common part is taken out, so that min(x, x + 1) shows what differs.
-  Dim common = commonPart(*this, operands);
-  if (!common.isConstant(0)) {
-    for (Dim &operand : operands)
-      operand = sub(operand, common);
-    std::sort(operands.begin(), operands.end(), [](Dim a, Dim b) { return a.id() < b.id(); });
-  }
-  return add(common, atomDim(*impl_->atom(kind, {}, operands)));
-}
-
-// ---- Bounds by kind -----------------------------------------------------------------------------
-
-static std::optional<int64_t> plainBound(const DimContext &context, const DimAtom &atom) {
-  switch (atom.kind) {
-  case DimAtomKind::Symbol:
-    return leastOf(context.symbol(atom.symbol).kind);
-  case DimAtomKind::FloorDiv: {
-    std::optional<int64_t> bound = context.plainLowerBound(atom.operands[0]);
-    if (!bound)
-      return std::nullopt;
-    // The quotient of the bound is the bound of the quotient, since division is monotone.
-    if (std::optional<int64_t> divisor = atom.operands[1].constant())
-      return floorQuotient(*bound, *divisor);
-    // A quotient by an unknown divisor lies between 0 and its dividend.
-    return *bound >= 0 ? 0 : *bound;
-  }
-  case DimAtomKind::Min:
-  case DimAtomKind::Max: {
-    bool isMin = atom.kind == DimAtomKind::Min;
-    std::optional<int64_t> result;
-    for (Dim operand : atom.operands) {
-      std::optional<int64_t> bound = context.plainLowerBound(operand);
-      if (!bound && isMin)
-        // A minimum needs the bound of each operand, a maximum one of any.
-        return std::nullopt;
-      if (bound)
-        result = !result ? *bound : isMin ? std::min(*result, *bound) : std::max(*result, *bound);
-    }
-    return result;
-  }
-  }
-  return std::nullopt;
-}
-
-/// The least product; nothing if there may be none, or where it would not be that of the bounds.
-static std::optional<int64_t> plainBound(const DimContext &context, const DimMonomial &monomial) {
-  // The bound is computed once, since monomials are shared by many polynomials.
-  if (monomial.isBounded)
-    return monomial.lowerBound;
-  std::optional<int64_t> product = 1;
-  for (const DimFactor &factor : monomial.factors) {
-    std::optional<int64_t> bound = plainBound(context, *factor.atom);
-    // The product of bounds is only a bound if none of them is negative.
-    if (!bound || (*bound < 0 && monomial.degree > 1))
-      product.reset();
-    for (uint32_t i = 0; product && i < factor.power; ++i)
-      if (__builtin_mul_overflow(*product, *bound, &*product))
-        product.reset();
-  }
-  monomial.isBounded = true;
-  monomial.lowerBound = product;
-  return product;
-}
-
-/// Adds the least value of `coefficient * monomial`; false if there may be none.
-static bool addPlainBound(const DimContext &context, int64_t coefficient,
-                          const DimMonomial &monomial, int64_t &sum) {
-  if (monomial.isOne())
-    return !__builtin_add_overflow(sum, coefficient, &sum);
-  // A negative coefficient would need an upper bound.
-  if (coefficient < 0)
-    return false;
-  std::optional<int64_t> bound = plainBound(context, monomial);
-  return bound && addProduct(sum, coefficient, *bound);
-}
-
-std::optional<int64_t> DimContext::plainLowerBound(Dim a) const {
-  if (!a)
-    return std::nullopt;
-  const Dim::Node &node = *a.node_;
-  if (node.isBounded)
-    return node.lowerBound;
-  // The mark is set first, so that failing is remembered as well.
-  node.isBounded = true;
-  int64_t sum = 0;
-  for (const DimTerm &term : node.terms)
-    if (!addPlainBound(*this, term.coefficient, *term.monomial, sum))
-      return std::nullopt;
-  return node.lowerBound = sum;
-}
-
-// This avoids making the difference, which most comparisons need only for this answer.
-bool DimContext::isPlainlyAtLeast(Dim a, Dim b) const {
-  std::span<const DimTerm> left = a.terms(), right = b.terms();
-  auto x = left.begin(), y = right.begin();
-  int64_t sum = 0;
-  while (x != left.end() || y != right.end()) {
-    DimTerm term;
-    // Terms are sorted by the number of their monomial, so the difference is a merge that needs no
-    // new normal form: this function is called for every pair of operands of `min` and `max`.
-    if (y == right.end() || (x != left.end() && x->monomial->id < y->monomial->id)) {
-      term = *x++;
-    } else if (x == left.end() || y->monomial->id < x->monomial->id) {
-      term = {-y->coefficient, y->monomial};
-      ++y;
-    } else {
-      term.monomial = x->monomial;
-      if (__builtin_sub_overflow(x->coefficient, y->coefficient, &term.coefficient))
-        return false;
-      ++x, ++y;
-    }
-    if (term.coefficient != 0 && !addPlainBound(*this, term.coefficient, *term.monomial, sum))
-      return false;
-  }
-  return sum >= 0;
+  return context.add(whole,
+                     context.atomDim(*impl.atom(DimAtomKind::FloorDiv, {}, std::array{rest, b})));
 }
 
 } // namespace ptl

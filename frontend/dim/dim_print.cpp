@@ -1,7 +1,4 @@
-// PTL spelling of dimensions. The normal form knows one division; here `cdiv` and `%` are found
-// again: both are tried for each division, and taken where they make the sum shorter.
-#include "frontend/dim/dim.h"
-#include "frontend/dim/dim_impl.h"
+#include "frontend/dim/dim_print.h"
 
 #include <algorithm>
 #include <array>
@@ -306,9 +303,8 @@ std::string Printer::sum(Dim a) {
   return join(std::move(products));
 }
 
-std::string DimContext::toString(Dim a) const {
-  // Looking for `%` and `cdiv` interns polynomials: not visible from outside, so const.
-  return Printer(const_cast<DimContext &>(*this), *impl_).sum(a);
+std::string dims::spelled(DimContext &context, DimContext::Impl &impl, Dim a) {
+  return Printer(context, impl).sum(a);
 }
 
 } // namespace ptl

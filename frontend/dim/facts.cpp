@@ -1,5 +1,6 @@
 #include "frontend/dim/facts.h"
 
+#include "frontend/dim/facts_bound.h"
 #include "frontend/dim/facts_prepared.h"
 #include "frontend/dim/facts_prover.h"
 
@@ -269,6 +270,14 @@ std::optional<int64_t> FactSet::lowerBound(Dim a) const {
   // The least value of `a` is the greatest of -a.
   std::optional<int64_t> bound = upperBound(context_->negate(a));
   return bound ? std::optional(-*bound) : std::nullopt;
+}
+
+Dim FactSet::symbolicLowerBound(Dim a, const AllowedSymbols &allowed) const {
+  return boundFromBelow(*this, a, allowed);
+}
+
+Dim FactSet::symbolicUpperBound(Dim a, const AllowedSymbols &allowed) const {
+  return context_->negate(symbolicLowerBound(context_->negate(a), allowed));
 }
 
 } // namespace ptl

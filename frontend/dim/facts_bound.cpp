@@ -1,6 +1,4 @@
-// Symbolic bounds: replaces the symbols that may not stand in the answer by what bounds them, one
-// at a time in the whole polynomial, so that what belongs together (`start + len`) cancels.
-#include "frontend/dim/facts.h"
+#include "frontend/dim/facts_bound.h"
 
 #include <algorithm>
 #include <utility>
@@ -209,12 +207,8 @@ void BoundSearch::search(Dim a, int depth) {
     replace(a, *chosen, *chosenAtom, rest, depth);
 }
 
-Dim FactSet::symbolicLowerBound(Dim a, const AllowedSymbols &allowed) const {
-  return BoundSearch(*this, allowed).lower(a);
-}
-
-Dim FactSet::symbolicUpperBound(Dim a, const AllowedSymbols &allowed) const {
-  return context_->negate(symbolicLowerBound(context_->negate(a), allowed));
+Dim boundFromBelow(const FactSet &facts, Dim a, const AllowedSymbols &allowed) {
+  return BoundSearch(facts, allowed).lower(a);
 }
 
 } // namespace ptl

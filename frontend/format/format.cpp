@@ -1,39 +1,14 @@
 #include "frontend/format/format.h"
 
-#include "frontend/format/formatter.h"
+#include "frontend/format/align.h"
+#include "frontend/format/essence.h"
+#include "frontend/format/structure.h"
 #include "frontend/lex/lexer.h"
 #include "frontend/parse/parse.h"
 
 #include <algorithm>
 
 namespace ptl {
-
-std::string essence(std::string_view text, const TokenList &list) {
-  std::string tokens, comments;
-  auto append = [&](std::string &result, uint32_t begin, uint32_t end) {
-    for (char c : text.substr(begin, end - begin))
-      if (c != ' ' && c != '\t' && c != '\r' && c != '\n')
-        result += c;
-    result += '\n';
-  };
-  size_t trivia = 0;
-  for (size_t i = 0; i < list.tokens.size(); ++i) {
-    size_t end = i + 1 < list.tokens.size() ? list.tokens[i + 1].firstTrivia : list.trivia.size();
-    for (; trivia < end; ++trivia)
-      if (list.trivia[trivia].kind >= TriviaKind::LineComment)
-        append(comments, list.trivia[trivia].begin, list.trivia[trivia].end);
-    size_t next = i + 1;
-    while (next < list.tokens.size() && list.tokens[next].kind == TokenKind::Semicolon)
-      ++next;
-    // Formatting may add or remove the comma before a closing bracket, and nothing else.
-    bool trailing = list.tokens[i].kind == TokenKind::Comma && next < list.tokens.size() &&
-                    (list.tokens[next].kind == TokenKind::RParen ||
-                     list.tokens[next].kind == TokenKind::RBracket);
-    if (!trailing && list.tokens[i].kind != TokenKind::Semicolon)
-      append(tokens, list.tokens[i].begin, list.tokens[i].end);
-  }
-  return tokens + comments;
-}
 
 namespace {
 
@@ -45,31 +20,15 @@ FormatResult unchanged(const Tree &tree, const char *reason) {
   return result;
 }
 
-/// With syntax errors, what the parser makes of a statement may depend on the lines around it; then
-/// the text is not touched at all, which is idempotent by itself.
-bool isStable(const std::string &text) {
-  SourceFile file(0, "", text);
-  DiagnosticSink sink;
-  Tree tree = parse(file, sink);
-  return Formatter(tree).run().text == text;
-}
-
-} // namespace
-
-Formatter::Formatter(const Tree &tree) : tree_(tree) {
-  assignRoles();
-  measure();
-}
-
-FormatResult Formatter::run() {
-  Container file;
-  file.node = tree_.root();
-  file.items = tree_.children(tree_.root());
-  items(file, 0);
-  align();
+/// Formats without looking at what comes out.
+FormatResult laidOut(const Tree &tree) {
+  Spacing spacing(tree);
+  Layout layout(tree, spacing);
+  Structure(tree, spacing, layout).file();
   FormatResult result;
-  result.untouched = std::move(untouched_);
-  for (const OutputLine &l : lines_) {
+  result.untouched = std::move(layout.untouched);
+  align(layout.lines);
+  for (const OutputLine &l : layout.lines) {
     if (!l.text.empty())
       result.text.append(l.indent, ' ');
     result.text += l.text;
@@ -78,8 +37,19 @@ FormatResult Formatter::run() {
   return result;
 }
 
+/// With syntax errors, what the parser makes of a statement may depend on the lines around it; then
+/// the text is not touched at all, which is idempotent by itself.
+bool isStable(const std::string &text) {
+  SourceFile file(0, "", text);
+  DiagnosticSink sink;
+  Tree tree = parse(file, sink);
+  return laidOut(tree).text == text;
+}
+
+} // namespace
+
 FormatResult format(const Tree &tree) {
-  FormatResult result = Formatter(tree).run();
+  FormatResult result = laidOut(tree);
   SourceFile file(0, "", result.text);
   DiagnosticSink sink;
   TokenList after = lex(file, sink);

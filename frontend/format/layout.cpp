@@ -1,5 +1,6 @@
 // One line of tokens, or several when it is too long; and the comments around it.
-#include "frontend/format/formatter.h"
+#include "frontend/format/layout.h"
+#include "frontend/format/source_text.h"
 
 #include <algorithm>
 
@@ -42,56 +43,37 @@ unsigned looseness(TokenKind kind) {
 
 } // namespace
 
-std::string Formatter::textOf(uint32_t begin, uint32_t end) const {
-  std::string text;
-  std::string_view source = tree_.fileText().substr(begin, end - begin);
-  for (size_t i = 0; i < source.size(); ++i)
-    if (source[i] != '\r' || i + 1 == source.size() || source[i + 1] != '\n')
-      text += source[i];
-  while (!text.empty() && std::string_view(" \t\r\n").find(text.back()) != std::string_view::npos)
-    text.pop_back();
-  return text;
-}
-
-std::optional<uint32_t> Formatter::lineStart(uint32_t offset) const {
-  constexpr uint32_t kFar = 1000;
-  for (uint32_t at = offset; at > 0 && offset - at < kFar; --at)
-    if (tree_.fileText()[at - 1] == '\n')
-      return at;
-  return offset < kFar ? std::optional<uint32_t>(0) : std::nullopt;
-}
-
-void Formatter::blankLine() {
-  bool opens = lines_.empty() || lines_.back().text.empty() ||
-               (!lines_.back().isComment && lines_.back().text.ends_with('{'));
+void Layout::blankLine() {
+  bool opens = lines.empty() || lines.back().text.empty() ||
+               (!lines.back().isComment && lines.back().text.ends_with('{'));
   if (!opens)
-    lines_.emplace_back();
+    lines.emplace_back();
 }
 
-void Formatter::addComment(const Trivia &trivia, unsigned indent, bool ownLine) {
-  std::string text = textOf(trivia.begin, trivia.end);
+void Layout::addComment(const Trivia &trivia, unsigned indent, bool ownLine) {
+  std::string text = textOf(tree_, trivia.begin, trivia.end);
   bool lineComment = trivia.kind != TriviaKind::BlockComment;
   // Behind a comment that ends with its line there is no room for another one.
-  if (ownLine || lines_.empty() || lines_.back().closed) {
+  if (ownLine || lines.empty() || lines.back().closed) {
     OutputLine added;
     added.indent = indent;
     added.text = std::move(text);
     added.isComment = true;
     added.closed = lineComment;
-    lines_.push_back(std::move(added));
+    lines.push_back(std::move(added));
     return;
   }
-  OutputLine &last = lines_.back();
+  OutputLine &last = lines.back();
   std::string &target = last.isComment ? last.text : last.comment;
   if (!target.empty())
     target += ' ';
   else
-    last.sourceComment = sourceColumn(trivia.begin);
+    last.sourceComment = sourceColumn(tree_, trivia.begin);
   target += text;
   last.closed = lineComment;
 }
 
-void Formatter::comments(TokenIndex first, TokenIndex before, unsigned indent) {
+void Layout::comments(TokenIndex first, TokenIndex before, unsigned indent) {
   // The most line ends in a row since the last comment: a line with a `;` alone leaves no gap.
   unsigned gap = 0;
   for (TokenIndex i = first; i <= before; ++i) {
@@ -107,8 +89,8 @@ void Formatter::comments(TokenIndex first, TokenIndex before, unsigned indent) {
         lineEnds = gap = 0;
       }
     }
-    if (i < before && tree_.tokenKind(i) == TokenKind::Comma && !lines_.empty()) {
-      lines_[lastCode_].text += ',';
+    if (i < before && tree_.tokenKind(i) == TokenKind::Comma && !lines.empty()) {
+      lines[lastCode].text += ',';
       gap = 0;
     }
   }
@@ -117,24 +99,24 @@ void Formatter::comments(TokenIndex first, TokenIndex before, unsigned indent) {
     blankLine();
 }
 
-void Formatter::emit(TokenIndex a, TokenIndex b, unsigned indent) {
+void Layout::emit(TokenIndex a, TokenIndex b, unsigned indent) {
   OutputLine added;
   added.indent = indent;
   // Comments before a whole line have been put out already.
   if (a != lineFirst_)
     for (const Trivia &t : tree_.triviaBefore(a))
       if (t.kind >= TriviaKind::LineComment)
-        added.text += textOf(t.begin, t.end) + ' ';
-  added.text += flat(a, b);
-  lastCode_ = lines_.size();
-  lines_.push_back(std::move(added));
+        added.text += textOf(tree_, t.begin, t.end) + ' ';
+  added.text += spacing_.flat(a, b);
+  lastCode = lines.size();
+  lines.push_back(std::move(added));
 }
 
-void Formatter::verbatim(TokenIndex a, TokenIndex b, unsigned indent, const char *reason) {
+void Layout::verbatim(TokenIndex a, TokenIndex b, unsigned indent, const char *reason) {
   uint32_t begin = tree_.token(a).begin;
   uint32_t end = tree_.token(b - 1).end;
-  untouched_.push_back({{tree_.file(), begin, end}, reason});
-  std::string text = textOf(begin, end);
+  untouched.push_back({{tree_.file(), begin, end}, reason});
+  std::string text = textOf(tree_, begin, end);
   // Lines move along with the first one.
   auto indentAt = [](std::string_view s) {
     int columns = 0;
@@ -142,7 +124,7 @@ void Formatter::verbatim(TokenIndex a, TokenIndex b, unsigned indent, const char
       columns += s[i] == '\t' ? 4 : 1;
     return columns;
   };
-  std::optional<uint32_t> start = lineStart(begin);
+  std::optional<uint32_t> start = lineStart(tree_, begin);
   int shift = start ? static_cast<int>(indent) - indentAt(tree_.fileText().substr(*start)) : 0;
   OutputLine added;
   added.indent = indent;
@@ -162,41 +144,41 @@ void Formatter::verbatim(TokenIndex a, TokenIndex b, unsigned indent, const char
     added.text += piece;
     i = stop + 1;
   }
-  lastCode_ = lines_.size();
-  lines_.push_back(std::move(added));
+  lastCode = lines.size();
+  lines.push_back(std::move(added));
 }
 
-void Formatter::line(TokenIndex a, TokenIndex b, unsigned indent) {
+void Layout::line(TokenIndex a, TokenIndex b, unsigned indent) {
   lineFirst_ = a;
-  if (mustStayVerbatim(a, b))
+  if (spacing_.mustStayVerbatim(a, b))
     verbatim(a, b, indent,
-             malformed_[b] != malformed_[a] ? "has a malformed token" : "has a comment inside");
-  else if (fits(a, b, indent))
+             spacing_.hasMalformed(a, b) ? "has a malformed token" : "has a comment inside");
+  else if (spacing_.fits(a, b, indent))
     emit(a, b, indent);
   else
     split(a, b, indent);
 }
 
-void Formatter::split(TokenIndex a, TokenIndex b, unsigned indent) {
+void Layout::split(TokenIndex a, TokenIndex b, unsigned indent) {
   if (!splitAtOperators(a, b, indent) && !splitAtBracket(a, b, indent))
     emit(a, b, indent);
 }
 
-void Formatter::fill(TokenIndex a, const std::vector<TokenIndex> &ends, unsigned indent) {
+void Layout::fill(TokenIndex a, const std::vector<TokenIndex> &ends, unsigned indent) {
   TokenIndex start = a;
   unsigned at = indent;
   for (size_t i = 0; i < ends.size(); ++i) {
     bool last = i + 1 == ends.size();
-    if (!last && fits(start, ends[i + 1], at))
+    if (!last && spacing_.fits(start, ends[i + 1], at))
       continue;
-    if (fits(start, ends[i], at) || !splitAtBracket(start, ends[i], at))
+    if (spacing_.fits(start, ends[i], at) || !splitAtBracket(start, ends[i], at))
       emit(start, ends[i], at);
     start = ends[i];
     at = indent + kFormatIndent;
   }
 }
 
-bool Formatter::splitAtOperators(TokenIndex a, TokenIndex b, unsigned indent) {
+bool Layout::splitAtOperators(TokenIndex a, TokenIndex b, unsigned indent) {
   // A line may end in a comma or an operator, so these are the places outside brackets.
   unsigned loosest = 0;
   int depth = 0;
@@ -206,8 +188,8 @@ bool Formatter::splitAtOperators(TokenIndex a, TokenIndex b, unsigned indent) {
     depth += isOpener(kind) - isCloser(kind);
     if (depth != 0 || i + 1 == b || i == a)
       continue;
-    commas |= kind == TokenKind::Comma && !(roles_[i] & kInnerComma);
-    if (!(roles_[i] & kTightAfter))
+    commas |= kind == TokenKind::Comma && !spacing_.has(i, kInnerComma);
+    if (!spacing_.has(i, kTightAfter))
       loosest = std::max(loosest, looseness(kind));
   }
   if (depth != 0 || (!commas && loosest == 0))
@@ -216,8 +198,8 @@ bool Formatter::splitAtOperators(TokenIndex a, TokenIndex b, unsigned indent) {
   for (TokenIndex i = a; i < b; ++i) {
     TokenKind kind = tree_.tokenKind(i);
     depth += isOpener(kind) - isCloser(kind);
-    bool breaks = commas ? kind == TokenKind::Comma && !(roles_[i] & kInnerComma)
-                         : looseness(kind) == loosest && !(roles_[i] & kTightAfter) && i > a;
+    bool breaks = commas ? kind == TokenKind::Comma && !spacing_.has(i, kInnerComma)
+                         : looseness(kind) == loosest && !spacing_.has(i, kTightAfter) && i > a;
     if (depth == 0 && breaks && i + 1 < b)
       ends.push_back(i + 1);
   }
@@ -226,7 +208,7 @@ bool Formatter::splitAtOperators(TokenIndex a, TokenIndex b, unsigned indent) {
   return true;
 }
 
-bool Formatter::splitAtBracket(TokenIndex a, TokenIndex b, unsigned indent) {
+bool Layout::splitAtBracket(TokenIndex a, TokenIndex b, unsigned indent) {
   // The widest bracket gives way.
   TokenIndex open = b, close = b, candidate = b;
   int depth = 0;
@@ -236,7 +218,7 @@ bool Formatter::splitAtBracket(TokenIndex a, TokenIndex b, unsigned indent) {
       candidate = i;
     if (!isCloser(kind) || --depth != 0)
       continue;
-    bool wider = open == b || width(candidate, i) > width(open, close);
+    bool wider = open == b || spacing_.width(candidate, i) > spacing_.width(open, close);
     if (wider && i > candidate + 1 && kind != TokenKind::RBrace) {
       open = candidate;
       close = i;
@@ -246,16 +228,16 @@ bool Formatter::splitAtBracket(TokenIndex a, TokenIndex b, unsigned indent) {
     return false;
   emit(a, open + 1, indent);
   unsigned inner = indent + kFormatIndent;
-  if (fits(open + 1, close, inner))
-    emit(open + 1, roles_[close - 1] & kTrailingComma ? close - 1 : close, inner);
+  if (spacing_.fits(open + 1, close, inner))
+    emit(open + 1, spacing_.has(close - 1, kTrailingComma) ? close - 1 : close, inner);
   else
     splitAtCommas(open + 1, close, inner);
-  if (fits(close, b, indent) || !splitAtBracket(close, b, indent))
+  if (spacing_.fits(close, b, indent) || !splitAtBracket(close, b, indent))
     emit(close, b, indent);
   return true;
 }
 
-void Formatter::splitAtCommas(TokenIndex a, TokenIndex b, unsigned indent) {
+void Layout::splitAtCommas(TokenIndex a, TokenIndex b, unsigned indent) {
   TokenIndex start = a;
   int depth = 0;
   auto part = [&](TokenIndex from, TokenIndex to) {
@@ -264,7 +246,7 @@ void Formatter::splitAtCommas(TokenIndex a, TokenIndex b, unsigned indent) {
     // Without a comma at this depth there is one part, which is the whole again; only then
     // operators may be the next place to break.
     bool wholeRange = from == a && to == b;
-    if (fits(from, to, indent + (roles_[to - 1] & kTrailingComma ? 1 : 0)))
+    if (spacing_.fits(from, to, indent + (spacing_.has(to - 1, kTrailingComma) ? 1 : 0)))
       emit(from, to, indent);
     else if (!(wholeRange && splitAtOperators(from, to, indent)) &&
              !splitAtBracket(from, to, indent))
@@ -273,7 +255,7 @@ void Formatter::splitAtCommas(TokenIndex a, TokenIndex b, unsigned indent) {
   for (TokenIndex i = a; i < b; ++i) {
     TokenKind kind = tree_.tokenKind(i);
     depth += isOpener(kind) - isCloser(kind);
-    if (depth != 0 || kind != TokenKind::Comma || (roles_[i] & kInnerComma))
+    if (depth != 0 || kind != TokenKind::Comma || spacing_.has(i, kInnerComma))
       continue;
     part(start, i + 1);
     start = i + 1;

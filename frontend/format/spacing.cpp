@@ -1,19 +1,17 @@
-// Spaces between the tokens of a line.
-
 #include "frontend/format/spacing.h"
+
+#include "frontend/format/source_text.h"
 
 #include <algorithm>
 
 namespace ptl {
 
-uint32_t columnsOf(std::string_view text) {
-  uint32_t columns = 0;
-  for (char c : text)
-    columns += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  return columns;
+Spacing::Spacing(const Tree &tree) : tree_(tree) {
+  assignRoles();
+  measure();
 }
 
-void Formatter::assignRoles() {
+void Spacing::assignRoles() {
   roles_.assign(tree_.tokens().size() + 1, 0);
   for (NodeId id = 0; id < tree_.nodeCount(); ++id)
     if (id == tree_.root() || tree_.parent(id) != kNoNode)
@@ -23,7 +21,7 @@ void Formatter::assignRoles() {
       roles_[i] |= kTightAfter;
 }
 
-void Formatter::markTrailingComma(const Node &list) {
+void Spacing::markTrailingComma(const Node &list) {
   TokenIndex close = list.endToken - 1;
   TokenKind kind = tree_.tokenKind(close);
   if ((kind != TokenKind::RParen && kind != TokenKind::RBracket) || close < list.mainToken + 3 ||
@@ -37,7 +35,7 @@ void Formatter::markTrailingComma(const Node &list) {
   roles_[close - 1] |= kTrailingComma;
 }
 
-void Formatter::assignRole(NodeId id) {
+void Spacing::assignRole(NodeId id) {
   const Node &n = tree_.node(id);
   if (n.kind == NodeKind::CallExpr || n.kind == NodeKind::ParamList ||
       n.kind == NodeKind::GenericParams)
@@ -106,7 +104,7 @@ void Formatter::assignRole(NodeId id) {
   }
 }
 
-bool Formatter::spaceBefore(TokenIndex token) const {
+bool Spacing::spaceBefore(TokenIndex token) const {
   if (token == 0)
     return false;
   TokenKind left = tree_.tokenKind(token - 1);
@@ -123,7 +121,7 @@ bool Formatter::spaceBefore(TokenIndex token) const {
   return !(roles_[token] & kTightBefore) && !(roles_[token - 1] & kTightAfter);
 }
 
-void Formatter::measure() {
+void Spacing::measure() {
   size_t count = tree_.tokens().size();
   cumulative_.assign(count + 1, 0);
   leading_.assign(count + 1, 0);
@@ -150,7 +148,7 @@ void Formatter::measure() {
   }
 }
 
-std::string Formatter::flat(TokenIndex a, TokenIndex b) const {
+std::string Spacing::flat(TokenIndex a, TokenIndex b) const {
   std::string text;
   for (TokenIndex i = a; i < b; ++i) {
     if ((roles_[i] & kTrailingComma) && i + 1 < b)
@@ -160,7 +158,7 @@ std::string Formatter::flat(TokenIndex a, TokenIndex b) const {
       for (const Trivia &t : tree_.triviaBefore(i))
         if (t.kind >= TriviaKind::LineComment) {
           text += ' ';
-          text += textOf(t.begin, t.end);
+          text += textOf(tree_, t.begin, t.end);
           space = true;
         }
     if (space)

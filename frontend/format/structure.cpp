@@ -1,5 +1,7 @@
 // Which tokens form a line: files, declarations, blocks, items and what stands between them.
-#include "frontend/format/formatter.h"
+#include "frontend/format/structure.h"
+
+#include "frontend/format/align.h"
 
 #include <algorithm>
 
@@ -28,7 +30,14 @@ bool isCallable(NodeKind kind) {
 
 } // namespace
 
-Container Formatter::containerOf(NodeId id) const {
+void Structure::file() {
+  Container file;
+  file.node = tree_.root();
+  file.items = tree_.children(tree_.root());
+  items(file, 0);
+}
+
+Structure::Container Structure::containerOf(NodeId id) const {
   const Node &n = tree_.node(id);
   Container result;
   result.node = id;
@@ -43,7 +52,7 @@ Container Formatter::containerOf(NodeId id) const {
   return result;
 }
 
-void Formatter::collectBodies(NodeId id, std::vector<Container> &out) const {
+void Structure::collectBodies(NodeId id, std::vector<Container> &out) const {
   for (NodeId child : tree_.children(id)) {
     if (child == kNoNode)
       continue;
@@ -54,7 +63,7 @@ void Formatter::collectBodies(NodeId id, std::vector<Container> &out) const {
   }
 }
 
-std::vector<Container> Formatter::bodiesOf(NodeId id) const {
+std::vector<Structure::Container> Structure::bodiesOf(NodeId id) const {
   std::vector<Container> bodies;
   if (firstItemSlot(tree_.kind(id)) >= 0)
     bodies.push_back(containerOf(id));
@@ -66,13 +75,13 @@ std::vector<Container> Formatter::bodiesOf(NodeId id) const {
   return bodies;
 }
 
-bool Formatter::errorWithin(TokenIndex first, TokenIndex end) const {
+bool Structure::errorWithin(TokenIndex first, TokenIndex end) const {
   const auto &errors = tree_.errorTokens();
   auto it = std::lower_bound(errors.begin(), errors.end(), first);
   return it != errors.end() && *it < end;
 }
 
-bool Formatter::isBroken(NodeId id) const {
+bool Structure::isBroken(NodeId id) const {
   const Node &n = tree_.node(id);
   if (n.kind == NodeKind::Error)
     return true;
@@ -97,9 +106,10 @@ bool Formatter::isBroken(NodeId id) const {
   return errorWithin(at, n.endToken);
 }
 
-bool Formatter::isInline(NodeId id, const std::vector<Container> &bodies, unsigned indent) const {
+bool Structure::isInline(NodeId id, const std::vector<Container> &bodies, unsigned indent) const {
   const Node &n = tree_.node(id);
-  if (mustStayVerbatim(n.firstToken, n.endToken) || !fits(n.firstToken, n.endToken, indent))
+  if (spacing_.mustStayVerbatim(n.firstToken, n.endToken) ||
+      !spacing_.fits(n.firstToken, n.endToken, indent))
     return false;
   if (isCallable(n.kind))
     for (uint32_t clause : {5, 6, 7})
@@ -115,7 +125,7 @@ bool Formatter::isInline(NodeId id, const std::vector<Container> &bodies, unsign
   return !errorWithin(n.firstToken, n.endToken);
 }
 
-void Formatter::header(NodeId id, TokenIndex end, bool hasBody, unsigned indent) {
+void Structure::header(NodeId id, TokenIndex end, bool hasBody, unsigned indent) {
   // Clauses have lines of their own, and so has the brace behind them.
   std::vector<TokenIndex> starts = {tree_.node(id).firstToken};
   for (uint32_t clause : {5, 6, 7})
@@ -125,8 +135,9 @@ void Formatter::header(NodeId id, TokenIndex end, bool hasBody, unsigned indent)
   bool ownBrace = hasBody && (starts.size() > 1 || tree_.token(open).newlineBefore);
   TokenIndex arrow = tree_.child(id, 3) == kNoNode ? 0 : tree_.node(tree_.child(id, 3)).firstToken;
   TokenIndex mainEnd = starts.size() > 1 ? starts[1] : ownBrace ? open : end;
-  bool breakArrow = arrow > 0 && !fits(starts[0], mainEnd, indent) &&
-                    fits(starts[0], arrow, indent) && !mustStayVerbatim(starts[0], mainEnd);
+  bool breakArrow = arrow > 0 && !spacing_.fits(starts[0], mainEnd, indent) &&
+                    spacing_.fits(starts[0], arrow, indent) &&
+                    !spacing_.mustStayVerbatim(starts[0], mainEnd);
   if (breakArrow) {
     ownBrace = hasBody;
     starts.insert(starts.begin() + 1, arrow);
@@ -136,41 +147,41 @@ void Formatter::header(NodeId id, TokenIndex end, bool hasBody, unsigned indent)
   starts.push_back(end);
   for (size_t i = 0; i + 1 < starts.size(); ++i) {
     if (i > 0)
-      comments(starts[i], starts[i], indent);
-    line(starts[i], starts[i + 1], indent + (breakArrow && i == 1 ? kFormatIndent : 0));
+      layout_.comments(starts[i], starts[i], indent);
+    layout_.line(starts[i], starts[i + 1], indent + (breakArrow && i == 1 ? kFormatIndent : 0));
   }
 }
 
-void Formatter::headerAndBodies(NodeId id, const std::vector<Container> &bodies, unsigned indent) {
+void Structure::headerAndBodies(NodeId id, const std::vector<Container> &bodies, unsigned indent) {
   TokenIndex at = tree_.node(id).firstToken;
   for (const Container &body : bodies) {
     if (at == tree_.node(id).firstToken && isCallable(tree_.kind(id)))
       header(id, body.open + 1, true, indent);
     else
-      line(at, body.open + 1, indent);
+      layout_.line(at, body.open + 1, indent);
     items(body, indent + kFormatIndent);
     at = body.close;
   }
-  line(at, tree_.node(id).endToken, indent);
+  layout_.line(at, tree_.node(id).endToken, indent);
 }
 
-void Formatter::item(NodeId id, unsigned indent) {
+void Structure::item(NodeId id, unsigned indent) {
   const Node &n = tree_.node(id);
   if (isBroken(id))
-    return verbatim(n.firstToken, n.endToken, indent, "has a syntax error");
+    return layout_.verbatim(n.firstToken, n.endToken, indent, "has a syntax error");
   std::vector<Container> bodies = bodiesOf(id);
   bool oneLine = bodies.empty() || isInline(id, bodies, indent);
   if (bodies.empty() && isCallable(n.kind))
     return header(id, n.endToken, false, indent);
   if (!oneLine)
     return headerAndBodies(id, bodies, indent);
-  size_t index = lines_.size();
-  line(n.firstToken, n.endToken, indent);
-  if (lines_.size() == index + 1 && !mustStayVerbatim(n.firstToken, n.endToken))
-    setAnchor(id, index);
+  size_t index = layout_.lines.size();
+  layout_.line(n.firstToken, n.endToken, indent);
+  if (layout_.lines.size() == index + 1 && !spacing_.mustStayVerbatim(n.firstToken, n.endToken))
+    setAnchor(tree_, spacing_, id, layout_.lines[index]);
 }
 
-size_t Formatter::joinedItems(const Container &container, size_t first, unsigned indent) const {
+size_t Structure::joinedItems(const Container &container, size_t first, unsigned indent) const {
   size_t last = first;
   TokenIndex begin = tree_.node(container.items[first]).firstToken;
   auto simple = [&](NodeId id) {
@@ -185,8 +196,8 @@ size_t Formatter::joinedItems(const Container &container, size_t first, unsigned
   while (last + 1 < container.items.size()) {
     const Node &here = tree_.node(container.items[last]);
     const Node &next = tree_.node(container.items[last + 1]);
-    if (next.firstToken == here.endToken || !fits(begin, next.endToken, indent) ||
-        mustStayVerbatim(begin, next.endToken) || !simple(container.items[last + 1]))
+    if (next.firstToken == here.endToken || !spacing_.fits(begin, next.endToken, indent) ||
+        spacing_.mustStayVerbatim(begin, next.endToken) || !simple(container.items[last + 1]))
       return last;
     for (TokenIndex i = here.endToken; i <= next.firstToken; ++i)
       if (tree_.token(i).newlineBefore)
@@ -196,33 +207,35 @@ size_t Formatter::joinedItems(const Container &container, size_t first, unsigned
   return last;
 }
 
-void Formatter::items(const Container &container, unsigned indent) {
+void Structure::items(const Container &container, unsigned indent) {
   bool isFile = container.node == tree_.root();
   TokenIndex at = isFile ? 0 : container.open + 1;
   bool previousTall = false;
   for (size_t i = 0; i < container.items.size(); ++i) {
     const Node &n = tree_.node(container.items[i]);
-    size_t start = lines_.size();
-    comments(at, n.firstToken, indent);
-    size_t code = lines_.size();
+    size_t start = layout_.lines.size();
+    layout_.comments(at, n.firstToken, indent);
+    size_t code = layout_.lines.size();
     size_t last = joinedItems(container, i, indent);
     if (last > i)
-      line(n.firstToken, tree_.node(container.items[last]).endToken, indent);
+      layout_.line(n.firstToken, tree_.node(container.items[last]).endToken, indent);
     else
       item(container.items[i], indent);
     at = tree_.node(container.items[last]).endToken;
-    bool tall = lines_.size() > code + 1;
+    bool tall = layout_.lines.size() > code + 1;
     // Declarations of several lines are set apart by an empty line; those of one line, such as
     // imports, may stand together.
-    if (isFile && i > 0 && (tall || previousTall) && start > 0 && !lines_[start].text.empty()) {
-      lines_.insert(lines_.begin() + static_cast<std::ptrdiff_t>(start), OutputLine());
-      ++lastCode_;
+    if (isFile && i > 0 && (tall || previousTall) && start > 0 &&
+        !layout_.lines[start].text.empty()) {
+      layout_.lines.insert(layout_.lines.begin() + static_cast<std::ptrdiff_t>(start),
+                           OutputLine());
+      ++layout_.lastCode;
     }
     previousTall = tall;
     i = last;
   }
   TokenIndex end = isFile ? static_cast<TokenIndex>(tree_.tokens().size() - 1) : container.close;
-  comments(at, end, indent);
+  layout_.comments(at, end, indent);
 }
 
 } // namespace ptl

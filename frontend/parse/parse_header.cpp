@@ -151,21 +151,18 @@ static NodeId parseMesh(Parser &p) {
   return p.finish(NodeKind::MeshClause, first, start);
 }
 
-NodeId parseWhere(Parser &p) {
+/// A word and the list behind it, as one node.
+static NodeId parseListClause(Parser &p, NodeKind kind, NodeId (*parseOne)(Parser &)) {
   TokenIndex first = p.position;
   p.advance();
   size_t start = p.mark();
-  p.commaList([&] { return parseCondition(p); });
-  return p.finish(NodeKind::WhereClause, first, start);
+  p.commaList([&] { return parseOne(p); });
+  return p.finish(kind, first, start);
 }
 
-NodeId parseTune(Parser &p) {
-  TokenIndex first = p.position;
-  p.advance();
-  size_t start = p.mark();
-  p.commaList([&] { return parseTuneParam(p); });
-  return p.finish(NodeKind::TuneClause, first, start);
-}
+NodeId parseWhere(Parser &p) { return parseListClause(p, NodeKind::WhereClause, parseCondition); }
+
+NodeId parseTune(Parser &p) { return parseListClause(p, NodeKind::TuneClause, parseTuneParam); }
 
 static NodeId parseTuneParam(Parser &p) {
   TokenIndex first = p.position;

@@ -7,6 +7,7 @@
 #include "ir/build/build_type.h"
 #include "ir/build/build_view.h"
 #include "ir/build/carried.h"
+#include "ir/dialect/make_op.h"
 
 using namespace mlir;
 
@@ -79,10 +80,7 @@ Bound zeroOf(BuildContext &c, const Type &type, Location loc) {
   }
   if (!type.isArray())
     return Bound::of(buildConstant(c, elemKind(c, type.elem), 0, 0, loc));
-  OperationState state(loc, ZerosOp::getOperationName());
-  state.addOperands(namedLengths(c, type));
-  state.addTypes(irType(c, type));
-  return Bound::of(c.b.create(state)->getResult(0));
+  return Bound::of(makeOp<ZerosOp>(c.b, loc, irType(c, type), namedLengths(c, type)));
 }
 
 /// A declaration may pin the place: `let a: f16[i, k] @mat = …`.

@@ -6,6 +6,7 @@
 #include "ir/build/build_packed.h"
 #include "ir/build/build_type.h"
 
+#include "ir/dialect/make_op.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -62,10 +63,7 @@ static void checkOrder(BuildContext &c, const RangeExpr &range, mlir::Value star
 /// extent: a limit in an element type of 8 bits would end before the last position that it names.
 static void checkGather(BuildContext &c, mlir::Value indices, mlir::Value extent, Location loc) {
   auto create = [&](llvm::StringRef name, mlir::ValueRange operands, mlir::Type result) {
-    OperationState state(loc, name);
-    state.addOperands(operands);
-    state.addTypes(result);
-    return c.b.create(state)->getResult(0);
+    return makeOp(c.b, loc, name, result, operands);
   };
   auto convert = [&](mlir::Value value, mlir::Type type) -> mlir::Value {
     return c.make<ConvertOp>(loc, type, value, "even", /*saturate=*/true);
@@ -297,10 +295,7 @@ Bound buildIndex(BuildContext &c, const IndexExpr &expr) {
   if (box.newAxes.empty())
     return Bound::of(value);
   if (!isa<ArrayType>(value.getType())) { // A scalar gets its first axes.
-    OperationState state(loc, FullOp::getOperationName());
-    state.addOperands(value);
-    state.addTypes(result);
-    return Bound::of(c.b.create(state)->getResult(0));
+    return Bound::of(makeOp<FullOp>(c.b, loc, result, value));
   }
   return Bound::of(c.make<NewAxisOp>(loc, result, value, c.b.getDenseI64ArrayAttr(box.newAxes)));
 }

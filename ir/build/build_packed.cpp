@@ -3,6 +3,7 @@
 #include "ir/build/build_assign.h"
 #include "ir/build/build_dim.h"
 #include "ir/build/elements.h"
+#include "ir/dialect/make_op.h"
 #include "machines/machine.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -158,10 +159,8 @@ static mlir::Value unpack(BuildContext &c, const Bound &packed, mlir::Value byte
   auto type = [&](mlir::Type element) {
     return ArrayType::get(&c.context, element, extents, Place::Inferred);
   };
-  OperationState state(loc, InterleaveOp::getOperationName());
-  state.addOperands({even, odd});
-  state.addTypes(type(elementTypeOf(even.getType())));
-  mlir::Value all = c.b.create(state)->getResult(0);
+  mlir::Value all =
+      makeOp<InterleaveOp>(c.b, loc, type(elementTypeOf(even.getType())), {even, odd});
   Codes whole(c, all, isFloatArray(packed), loc);
   mlir::Value floats = whole.asFloats(all);
   mlir::Value elements = whole.elements(floats ? floats : all, elementTypeOf(packed.unpacked));

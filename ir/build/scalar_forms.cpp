@@ -1,5 +1,6 @@
 #include "ir/build/scalar_forms.h"
 
+#include "ir/dialect/make_op.h"
 #include "ir/dialect/ptl_dialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -12,11 +13,7 @@ static bool isScalar(mlir::Type type) { return !isa<ArrayType>(type); }
 
 static Value create(OpBuilder &b, Location loc, llvm::StringRef name, ValueRange operands,
                     mlir::Type result, llvm::ArrayRef<NamedAttribute> attributes = {}) {
-  OperationState state(loc, name);
-  state.addOperands(operands);
-  state.addAttributes(attributes);
-  state.addTypes(result);
-  return b.create(state)->getResult(0);
+  return makeOp(b, loc, name, result, operands, attributes);
 }
 
 static Value convert(OpBuilder &b, Location loc, Value x, mlir::Type to) {

@@ -46,6 +46,7 @@ bool LoopLanes::visitTiled(Operation *op) {
   Value result = op->getResult(0);
   std::set<Node> reached;
   for (int64_t axis = 0; axis < rankOf(result.getType()); ++axis) {
+    // One axis of the result is cut at a time, to see which axes of operands are cut with it.
     AxisMap probe(static_cast<size_t>(rankOf(result.getType())), kWhole);
     probe[static_cast<size_t>(axis)] = 0;
     std::optional<llvm::SmallVector<AxisMap>> maps = operandAxes(op, probe);
@@ -60,6 +61,7 @@ bool LoopLanes::visitTiled(Operation *op) {
           reached.insert(node(operand, static_cast<int64_t>(own)));
         }
   }
+  // What no axis of the result follows, an axis that is summed for instance, every part needs whole.
   for (Value operand : op->getOperands())
     for (int64_t axis = 0; axis < rankOf(operand.getType()); ++axis)
       if (!reached.count(node(operand, axis)))
@@ -71,6 +73,7 @@ bool LoopLanes::visitTiled(Operation *op) {
 /// remain lanes.
 bool LoopLanes::visitSlice(Operation *op, Value base, Value value) {
   auto slice = cast<SliceOp>(op);
+  // Which positions lie beyond the edge is counted in the whole array, and a part has other positions.
   if (slice.getOutside()) {
     keepWhole(value);
     keepWhole(base);
@@ -148,6 +151,7 @@ bool LoopLanes::visitLoop(scf::ForOp loop) {
     joinAll(carried, loop.getBody()->getTerminator()->getOperand(static_cast<unsigned>(i)));
     joinAll(carried, loop.getResult(static_cast<unsigned>(i)));
     values_.push_back(carried);
+    // What is carried is read by the next round: these rounds cannot be executed in any order.
     results_.push_back(carried);
     isRecurrence_ = true;
   }
@@ -260,6 +264,8 @@ bool LoopLanes::choose() {
       refused.insert(*found);
   for (const auto &each : classes_)
     separate(Value::getFromOpaquePointer(each.getData().first), refused);
+  // The lanes get the order of the axes of the result with most of them: the last lane is then the one along which elements lie
+  // side by side in memory, and becomes the columns of tiles.
   Value longest;
   for (Value result : results_)
     if (!longest || rankOf(result.getType()) > rankOf(longest.getType()))
@@ -286,6 +292,8 @@ AxisMap LoopLanes::mapOf(Value value) const {
 }
 
 void LoopLanes::findHeld() {
+  // Axes without a bound that are no lanes follow the lanes in the same list: a tile holds them whole, so it must be known how long
+  // they may be.
   numLanes_ = lanes_.size();
   for (Value value : values_) {
     rank_ = std::max(rank_, extentsOf(value.getType()).size());
@@ -321,6 +329,7 @@ bool LoopLanes::findLengths() {
     Length length;
     for (auto member = classes_.findLeader(leader); member != classes_.member_end(); ++member) {
       Value value = Value::getFromOpaquePointer(member->first);
+      // The length of an array outside can be asked before the loop; the length of a box serves where there is no such array.
       if (isArray(value) && isOutside(value))
         length = {value, member->second, {}};
       else if (auto found = boxLengths_.find(*member); found != boxLengths_.end() && !length.array)

@@ -1,5 +1,7 @@
 #include "passes/analysis/memory_map.h"
 
+#include "frontend/base/markup.h"
+
 #include <algorithm>
 
 namespace ptl {
@@ -210,30 +212,13 @@ private:
 
 } // namespace
 
-static std::string escaped(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += c;
-  }
-  return out;
-}
-
 static std::string attribute(std::string_view name, int value) {
   return " " + std::string(name) + "=\"" + std::to_string(value) + "\"";
 }
 
 void SvgMap::text(int x, int y, const std::string &style, const std::string &words) {
-  out_ +=
-      "<text" + attribute("x", x) + attribute("y", y) + style + ">" + escaped(words) + "</text>\n";
+  out_ += "<text" + attribute("x", x) + attribute("y", y) + style + ">" + escapedMarkup(words) +
+          "</text>\n";
 }
 
 void SvgMap::line(int x1, int y1, int x2, int y2, const std::string &style) {
@@ -258,11 +243,11 @@ void SvgMap::box(const LedgerBuffer &buffer, size_t number) {
   int top = y(buffer.address + buffer.total), height = std::max(1, y(buffer.address) - top);
   std::string kind = buffer.kind == LedgerBuffer::Kind::Queue ? " stroke-dasharray=\"4 2\"" : "";
   out_ += "<g" + attribute("data-line", static_cast<int>(buffer.place.line)) + "><title>" +
-          escaped(buffer.name + " " + buffer.type + ": " + sizeText(buffer) + " at " +
-                  std::to_string(buffer.address) + ", made at line " +
-                  std::to_string(buffer.place.line) + ", live from line " +
-                  std::to_string(function_.lineAt(buffer.begin)) + " to " +
-                  std::to_string(function_.lineAt(buffer.end))) +
+          escapedMarkup(buffer.name + " " + buffer.type + ": " + sizeText(buffer) + " at " +
+                        std::to_string(buffer.address) + ", made at line " +
+                        std::to_string(buffer.place.line) + ", live from line " +
+                        std::to_string(function_.lineAt(buffer.begin)) + " to " +
+                        std::to_string(function_.lineAt(buffer.end))) +
           "</title><rect" + attribute("x", left) + attribute("y", top) +
           attribute("width", right - left) + attribute("height", height) + " rx=\"2\" fill=\"" +
           std::string(colours[number % std::size(colours)]) + "\" stroke=\"#555\"" + kind + "/>\n";

@@ -56,9 +56,10 @@ static void bindCarried(KernelContext &c, ValueRange arguments, ValueRange scala
     setTile(c, arguments[i], tile);
 }
 
-/// Lowers a region of a `while`, at whose beginning the variables arrive. The builder is left at its
-/// end. False after an error.
-static bool lowerRegion(KernelContext &c, Block &body, const Carried &carried, Region &into) {
+/// Lowers a region of a `while`, at whose beginning the variables arrive, and at whose end it hands `given` to `other`. The builder is
+/// left at its end, where only the terminator is missing. False after an error.
+static bool lowerRegion(KernelContext &c, Block &body, const Carried &carried, Region &into,
+                        ValueRange given, const Carried &other) {
   llvm::SmallVector<Type> types;
   llvm::SmallVector<Location> locations; // with the names
   for (Value argument : body.getArguments()) {
@@ -72,7 +73,12 @@ static bool lowerRegion(KernelContext &c, Block &body, const Carried &carried, R
   // What the other core reads of the variables is handed over in each round.
   llvm::for_each(body.getArguments(), [&](Value argument) { cross(c, argument); });
   lowerBlock(c, body);
-  return !c.failed;
+  if (c.failed)
+    return false;
+  Operation *end = body.getTerminator();
+  keepAll(c, given, other.tiles, end->getParentOp()->getLoc());
+  freeSlots(c, end);
+  return true;
 }
 
 void lowerWhile(KernelContext &c, scf::WhileOp loop) {
@@ -99,11 +105,10 @@ void lowerWhile(KernelContext &c, scf::WhileOp loop) {
   const auto known = c.lengths;
   {
     OpBuilder::InsertionGuard guard(c.b);
-    if (!lowerRegion(c, *loop.getBeforeBody(), *before, made.getBefore()))
-      return;
     scf::ConditionOp condition = loop.getConditionOp();
-    keepAll(c, condition.getArgs(), after->tiles, loc);
-    freeSlots(c, condition);
+    if (!lowerRegion(c, *loop.getBeforeBody(), *before, made.getBefore(), condition.getArgs(),
+                     *after))
+      return;
     Value holds = scalarOf(c, condition.getCondition());
     llvm::SmallVector<Value> handed = scalarsAmong(c, condition.getArgs());
     if (!holds || llvm::is_contained(handed, Value()))
@@ -113,12 +118,10 @@ void lowerWhile(KernelContext &c, scf::WhileOp loop) {
   c.lengths = known;
   {
     OpBuilder::InsertionGuard guard(c.b);
-    if (!lowerRegion(c, *loop.getAfterBody(), *after, made.getAfter()))
+    ValueRange given = loop.getYieldOp().getOperands();
+    if (!lowerRegion(c, *loop.getAfterBody(), *after, made.getAfter(), given, *before))
       return;
-    scf::YieldOp yield = loop.getYieldOp();
-    keepAll(c, yield.getOperands(), before->tiles, loc);
-    freeSlots(c, yield);
-    c.b.create<scf::YieldOp>(loc, scalarsAmong(c, yield.getOperands()));
+    c.b.create<scf::YieldOp>(loc, scalarsAmong(c, given));
   }
   c.lengths = known;
   bindCarried(c, loop.getResults(), made.getResults(), *after);

@@ -1,5 +1,6 @@
 #include "passes/transform/narrow_axis.h"
 
+#include "ir/dialect/make_op.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
 
@@ -19,11 +20,8 @@ Type withExtent(Type type, size_t axis, const Extent &extent) {
 }
 
 Value cloneWith(OpBuilder &builder, Operation *op, llvm::ArrayRef<Value> operands, Type type) {
-  OperationState state(op->getLoc(), op->getName());
-  state.addAttributes(op->getAttrs());
-  state.addOperands(operands);
-  state.addTypes(type);
-  return builder.create(state)->getResult(0);
+  return makeOp(builder, op->getLoc(), op->getName().getStringRef(), type, operands,
+                op->getAttrs());
 }
 
 Value cutAlong(OpBuilder &builder, Value value, size_t axis, Value offset, Value length,

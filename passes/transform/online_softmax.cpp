@@ -13,6 +13,7 @@
 //   or NaN results, but which of these depends on whether a weight is 0; and what is accumulated
 //   may overflow before it is divided. So a tile in which such a row has a result that is not
 //   finite is computed as it was written.
+#include "ir/dialect/make_op.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/op_kinds.h"
@@ -134,10 +135,7 @@ Value SoftmaxProduct::filled(Type type, double number, Value like) {
 
 /// An operation on two values, of which the first has the shape of the result.
 Value SoftmaxProduct::binary(StringRef name, Value a, Value b) {
-  OperationState state(loc_, name);
-  state.addOperands({a, b});
-  state.addTypes(a.getType());
-  return b_.create(state)->getResult(0);
+  return makeOp(b_, loc_, name, a.getType(), {a, b});
 }
 
 SoftmaxProduct::Running SoftmaxProduct::start() {

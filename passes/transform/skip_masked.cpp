@@ -8,6 +8,7 @@
 // column as with all, so one column always stays. In the product each hidden column adds 0 times a
 // row of the right factor: 0, or NaN where an element is infinite or NaN. The sum of 0 times these
 // rows is added, since it is just that.
+#include "ir/dialect/make_op.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/op_kinds.h"
@@ -280,11 +281,9 @@ Value MaskedRows::restOf(MatmulOp product) {
   Value zero = b_.create<arith::ConstantOp>(loc_, b_.getFloatAttr(element, 0.0));
   // Zero times each element is summed, so that NaN and infinities come out as in the whole product.
   Value zeros = b_.create<MulOp>(loc_, rest.getType(), rest, zero);
-  OperationState state(loc_, ReduceSumOp::getOperationName());
-  state.addOperands(zeros);
-  state.addAttribute("axes", b_.getDenseI64ArrayAttr(static_cast<int64_t>(axis)));
-  state.addTypes(withExtent(rest.getType(), axis, Extent::constant(1)));
-  Value sum = b_.create(state)->getResult(0);
+  Value sum = makeOp<ReduceSumOp>(
+      b_, loc_, withExtent(rest.getType(), axis, Extent::constant(1)), zeros,
+      {b_.getNamedAttr("axes", b_.getDenseI64ArrayAttr(static_cast<int64_t>(axis)))});
   Type result = elementTypeOf(product.getType());
   if (result == element)
     return sum;

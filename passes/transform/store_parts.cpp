@@ -106,6 +106,7 @@ void PartStores::store(Value part, int64_t along) {
 void PartStores::concat(ConcatOp op) {
   auto axis = static_cast<int64_t>(op.getAxis());
   for (Value part : op.getXs()) {
+    // The length is asked before the part is stored: `store` may take the axis away from it.
     Value length = lengthOf(b_, part, axis);
     store(part, axis);
     moveOn(kept_[static_cast<size_t>(axis)], length);
@@ -117,6 +118,7 @@ void PartStores::interleave(InterleaveOp op) {
   size_t last = kept_.back();
   if (steps_.empty())
     steps_.assign(offsets_.size(), constant(1));
+  // Elements of one operand lie twice as far apart as those of the result, and the other one begins one of the old steps later.
   Value apart = steps_[last];
   steps_[last] = multiply(apart, constant(2));
   for (Value part : {op.getA(), op.getB()}) {
@@ -149,6 +151,7 @@ static bool isComputed(ConcatOp op) {
   return llvm::all_of(op.getXs(), [&](Value part) {
     Value inner = withoutAxis(part, static_cast<int64_t>(op.getAxis()));
     Operation *made = (inner ? inner : part).getDefiningOp();
+    // Views and arguments have no grid of their own into which a store of the part could go.
     return made && isTiled(made);
   });
 }
@@ -163,6 +166,7 @@ static ConcatOp withPartsOfParts(ConcatOp op) {
       parts.push_back(part);
       continue;
     }
+    // The innermost parts come first, so that one level is left however deep they were nested.
     inner = withPartsOfParts(inner);
     parts.append(inner.getXs().begin(), inner.getXs().end());
     joined.push_back(inner);
@@ -219,6 +223,7 @@ bool EarlyStorage::take() {
   auto isCounted = [&](Value part) {
     llvm::SmallVector<Extent> extents(extentsOf(part.getType())), all(type.getExtents());
     bool isConstant = extents[axis_].isConstant();
+    // Along the axis the parts differ by nature, so only the other axes are compared.
     extents[axis_] = all[axis_];
     return isConstant && extents == all;
   };
@@ -252,6 +257,7 @@ bool EarlyStorage::take() {
     box[axis_] = constant(count);
     begin += count;
     llvm::SmallVector<int64_t> dropped;
+    // What the block does not make is there from the beginning, and is stored at once.
     if (Operation *made = madeBy(part))
       builder.setInsertionPointAfter(made);
     if (Value inner = withoutAxis(part, axis_)) {

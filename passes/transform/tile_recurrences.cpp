@@ -76,6 +76,8 @@ private:
 } // namespace
 
 bool RecurrenceGrid::match() const {
+  // Lanes of fewer than 8 positions, beside what each tile holds whole, leave hardly anything to do in parallel: the loop stays as
+  // it is then.
   return (lanes_.isRecurrence() || !tiles_.needsRecurrence) && elementsOfLanes() >= 8 &&
          lanes_.rank() <= tiles_.rank;
 }
@@ -93,10 +95,12 @@ void RecurrenceGrid::chooseSteps() {
     part.whole = length.array ? ir::lengthOf(b_, length.array, length.axis) : length.number;
     part.step = constant(1);
   }
+  // A power of two, so that whole units and rows of columns divide it.
   auto most = static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(elementsOfLanes())));
   auto choose = [&](LanePart &part, Value positions, int64_t unit) {
     if (part.most == 1)
       return;
+    // As many tiles as cores, in whole units: but a tile must fit on chip, which bounds its step.
     Value even = ceilDiv(ceilDiv(positions, constant(tiles_.grids)), constant(unit));
     even = b_.createOrFold<arith::MulIOp>(loc_, even, constant(unit));
     even = b_.createOrFold<arith::MaxSIOp>(loc_, even, constant(unit));
@@ -113,6 +117,8 @@ void RecurrenceGrid::chooseSteps() {
   columns.most = std::min(most, kColumnsBesideRows);
   columns.step = constant(columns.most);
   rows.most = most / columns.most;
+  // The grid has a tile for each step of each lane, so the other lanes take part in the share of a core: with many of them, tiles
+  // may have more rows.
   Value positions = rows.whole;
   for (LanePart &part : lanes)
     if (&part != &rows)
@@ -142,6 +148,7 @@ void RecurrenceGrid::openTiles() {
       part.length =
           part.most == 1 ? constant(1) : b_.createOrFold<arith::MinSIOp>(loc_, rest, part.step);
     }
+    // Equal names stand for equal lengths, so every lane of every grid has a name of its own.
     std::string name = "r" + std::to_string(number_) + "." + std::to_string(lane);
     part.extent =
         part.most == 1 ? Extent::constant(1) : Extent::named(b_.getStringAttr(name), part.most);
@@ -163,6 +170,7 @@ Value RecurrenceGrid::fill(Operation *like, IRMapping &map) {
   state.addAttributes(like->getAttrs());
   state.addTypes(tileType(result));
   AxisMap lanes = lanes_.mapOf(result);
+  // The operands are the lengths of the extents that are no constants, in order; behind them comes the value of `full`.
   unsigned next = 0;
   for (auto [extent, lane] : llvm::zip(extentsOf(result.getType()), lanes)) {
     Value length = extent.isConstant() ? Value() : map.lookupOrDefault(like->getOperand(next++));
@@ -185,6 +193,7 @@ Value RecurrenceGrid::tileOf(Value value) {
   AxisMap map = lanes_.mapOf(value);
   if (llvm::all_of(map, [](int64_t lane) { return lane == kWhole; }))
     return value;
+  // A slice of an array with one element everywhere would first need the array in memory.
   if (Operation *made = value.getDefiningOp(); isUniform(made)) {
     IRMapping same;
     return fill(made, same);
@@ -254,6 +263,7 @@ scf::ForOp RecurrenceGrid::cloneLoop(scf::ForOp loop, IRMapping &map) {
   map.map(loop.getRegionIterArgs(), made.getRegionIterArgs());
   map.map(loop.getResults(), made.getResults());
   OpBuilder::InsertionGuard guard(b_);
+  // A loop that carries nothing is created with its terminator; the body that is cloned brings its own.
   if (inits.empty())
     made.getBody()->getTerminator()->erase();
   b_.setInsertionPointToStart(made.getBody());
@@ -286,6 +296,7 @@ void RecurrenceGrid::clone(Operation &op, IRMapping &map) {
   if (isUniform(&op))
     return map.map(op.getResult(0), fill(&op, map));
   Operation *made = b_.clone(op, map);
+  // The clone has the types of whole arrays until here; what is cloned after it reads them from its operands.
   for (auto [result, own] : llvm::zip(op.getResults(), made->getResults()))
     if (isa<ArrayType>(result.getType()))
       own.setType(tileType(result));
@@ -300,6 +311,7 @@ void RecurrenceGrid::cloneBlock(Block &block, IRMapping &map) {
 
 /// Whole arrays from outside that the loop uses in another way than by boxes.
 void RecurrenceGrid::mapOutside(IRMapping &map) {
+  // A slice reads the array outside at the positions of the tile by itself, and a length is asked of the whole array.
   loop_->walk([&](Operation *op) {
     if (isa<SliceOp, DimOp>(op))
       return;
@@ -363,6 +375,7 @@ void RecurrenceGrid::rewrite() {
                            ? storageLike(b_, loc_, init)
                            : Value());
   scf::IfOp branch;
+  // Whether the held axes fit is known when the program runs: one branch has the grid, the other the loop unchanged.
   if (Value fit = heldFit())
     branch = b_.create<scf::IfOp>(loc_, TypeRange(), fit, /*withElseRegion=*/true);
   {

@@ -1,6 +1,7 @@
 #include "passes/transform/tile_sums.h"
 
 #include "ir/dialect/attributes.h"
+#include "ir/dialect/make_op.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/source_place.h"
 #include "passes/analysis/sum_loops.h"
@@ -85,6 +86,7 @@ bool SumTiles::match() {
     return false;
   // An iteration must compute nothing for its operands, since each tile repeats the loop.
   llvm::SmallVector<Value> arrays;
+  // Only one side is taken as lines: the tile has whole lines of it, and even steps of the other.
   lines_ = sum_.linesOfRight();
   rowLines_ = lines_ ? Value() : sum_.linesOfLeft();
   if (!sum_.isPart(rowLines_ ? rowLines_ : left, arrays) ||
@@ -107,6 +109,7 @@ Part SumTiles::part(Value position, Value whole, Value step, const Extent &exten
 }
 
 Value SumTiles::linesAtATime(int64_t most) {
+  // The length is known when the program runs and may be 0, by which nothing is divided.
   Value length = b_.createOrFold<arith::MaxSIOp>(loc_, lineLength_, constant(1));
   Value lines = b_.createOrFold<arith::DivUIOp>(loc_, constant(most), length);
   return b_.createOrFold<arith::MaxSIOp>(loc_, lines, constant(1));
@@ -121,6 +124,7 @@ Part SumTiles::linesOf(Value position, Value step, const char *axis) {
 
 ParallelOp SumTiles::openTiles() {
   int64_t rows = lines_ ? kRowsOfLines : sizes_.productM;
+  // Along lines a step counts lines, along everything else elements.
   Value rowStep = rowLines_ ? linesAtATime(kRowsInLines) : constant(rows);
   int64_t columns = rowLines_ ? kColumnsBesideLines : sizes_.productN;
   Value step = lines_ ? linesAtATime(kColumnsOfLines) : constant(columns);
@@ -161,11 +165,8 @@ Value SumTiles::startOfTile() {
   auto type = arrayTypeOf(whole.getElementType(), {row_.extent, column_.extent});
   // Zeros are made for the tile instead of a whole array of them that is then sliced.
   if (auto zeros = start.getDefiningOp<ZerosOp>()) {
-    OperationState state(loc_, zeros->getName());
-    state.addOperands({row_.length, column_.length});
-    state.addAttributes(zeros->getAttrs());
-    state.addTypes(type);
-    return b_.create(state)->getResult(0);
+    return makeOp(b_, loc_, zeros->getName().getStringRef(), type, {row_.length, column_.length},
+                  zeros->getAttrs());
   }
   Value rows = cutAlong(b_, matrixOf(start), 0, row_.position, row_.length, row_.extent);
   return cutAlong(b_, rows, 1, column_.position, column_.length, column_.extent);
@@ -225,6 +226,7 @@ Value SumTiles::loop(size_t depth, Value start, IRMapping &map) {
       next = cloneWith(b_, &op, {carried, map.lookup(sum_.product->getResult(0))}, start.getType());
     } else if (&op != sum_.cast && (op.getResult(0) != sum_.product->getOperand(1) || !lines_) &&
                (op.getResult(0) != sum_.product->getOperand(0) || !rowLines_)) {
+      // The operands as matrices are made by the tile itself, from its lines; all else is cloned.
       b_.clone(op, map);
     }
   }

@@ -1,6 +1,7 @@
 // The parser makes a tree of any text; the formatter keeps its tokens and comments and is
 // idempotent.
-#include "frontend/format/formatter.h"
+#include "frontend/format/essence.h"
+#include "frontend/format/format.h"
 #include "frontend/lex/lexer.h"
 #include "frontend/parse/parse.h"
 #include "tests/fuzz/fuzz_input.h"

@@ -91,7 +91,8 @@ static void describeGap(FlowContext &flow, DiagnosticBuilder report, const Track
       AxisSet &gap = missing.axes[axis];
       // What is missing of a stepped store are several slices, which no single one can name.
       if (!set.step.isConstant(1)) {
-        report.help("the other remainders of `" + dims.toString(set.step) + "` are missing");
+        report.help("positions with another remainder by `" + dims.toString(set.step) +
+                    "` are missing");
         return;
       }
       // The gap lies behind what is written or, if that does not begin at 0, before it.

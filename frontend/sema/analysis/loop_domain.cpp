@@ -1,4 +1,5 @@
 #include "frontend/sema/analysis/loop_domain.h"
+#include "frontend/sema/analysis/loop_slots.h"
 
 namespace ptl {
 
@@ -303,13 +304,13 @@ std::optional<Region> Joiner::joinOne(const Region &region, Unjoined *why) const
 
 std::optional<Region> Joiner::join(const Region &region, Unjoined *why) const {
   if (region.slot)
-    return joinSlots(region, why);
+    return joinSlots(*this, region, why);
   if (auto joined = joinOne(region, why))
     return joined;
   // A region over two axes may be one position that is split by division, which slots describe.
   Unjoined ofSlots = *why;
-  auto slotted = withSlot(region);
-  return slotted ? joinSlots(*slotted, &ofSlots) : std::nullopt;
+  auto slotted = withSlot(*this, region);
+  return slotted ? joinSlots(*this, *slotted, &ofSlots) : std::nullopt;
 }
 
 } // namespace ptl

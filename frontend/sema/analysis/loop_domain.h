@@ -52,24 +52,21 @@ struct Joiner {
   bool isSoFar = false; ///< the iterations before this one instead of all
 
   std::optional<Region> join(const Region &region, Unjoined *why) const;
-
-private:
-  // loop_slots.cpp: values that go over several axes at once.
-  std::optional<Region> withSlot(const Region &region) const;
-  std::optional<Region> joinSlots(const Region &region, Unjoined *why) const;
-  std::optional<Region> spread(const Region &region) const;
-  std::optional<Region> spread(Region region, SymbolId slot, Dim count, int depth) const;
-
+  /// The same for a region of which one axis alone moves.
   std::optional<Region> joinOne(const Region &region, Unjoined *why) const;
-  std::optional<AxisSet> joinAxis(const AxisSet &set) const;
-  std::optional<AxisSet> joinTiles(const AxisSet &set) const;
+  /// An axis at `index`, for all values of `index` in `lo..hi` by `step`.
   std::optional<AxisSet> joinIndex(const AxisSet &set, SymbolId index, Dim lo, Dim hi,
                                    Dim step) const;
+  /// Whether it has another value in each iteration, which is not a dimension.
+  bool isForeign(SymbolId symbol) const;
+
+private:
+  std::optional<AxisSet> joinAxis(const AxisSet &set) const;
+  std::optional<AxisSet> joinTiles(const AxisSet &set) const;
   std::optional<AxisSet> joinUnit(const AxisSet &set, SymbolId index, Dim lo, Dim hi,
                                   Dim step) const;
   bool dependsOn(const AxisSet &set) const;
   bool isForeign(const AxisSet &set) const;
-  bool isForeign(SymbolId symbol) const;
 };
 
 } // namespace ptl

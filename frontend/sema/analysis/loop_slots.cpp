@@ -1,7 +1,5 @@
-// Loops over values that are taken apart to positions on several axes: `y[t / N, t % N]`. The
-// region keeps the value as its slot until the loops around have covered a whole stretch of values
-// from 0; then the axes are covered each by itself.
-#include "frontend/sema/analysis/loop_domain.h"
+#include "frontend/sema/analysis/loop_slots.h"
+
 #include "frontend/sema/analysis/quotients.h"
 #include "frontend/sema/context.h"
 
@@ -30,12 +28,12 @@ static bool mentionsSymbol(const AxisSet &set, const std::function<bool(SymbolId
 
 /// The region by the value whose quotients its axes follow, where all that has another value in
 /// another iteration is in that value.
-std::optional<Region> Joiner::withSlot(const Region &region) const {
-  DimContext &dims = facts.context();
+std::optional<Region> withSlot(const Joiner &loop, const Region &region) {
+  DimContext &dims = loop.facts.context();
   std::vector<Quotient> quotients;
   for (const AxisSet &set : region.axes)
     collectQuotients(set, quotients);
-  auto moves = [&](SymbolId symbol) { return domain.isOwn(symbol) || isForeign(symbol); };
+  auto moves = [&](SymbolId symbol) { return loop.domain.isOwn(symbol) || loop.isForeign(symbol); };
   // Each value that axes divide is tried as the slot.
   for (const Quotient &each : quotients) {
     Dim slot = dims.symbolDim(dims.addSymbol("slot", SymbolKind::ScalarValue));
@@ -60,7 +58,7 @@ std::optional<Region> Joiner::withSlot(const Region &region) const {
     result.slot = *slot.symbol();
     result.slots = pointSet(dims, each.dividend);
     // An element of an array: the value goes over those of the array.
-    if (const ElementSymbol *element = values.element(each.dividend)) {
+    if (const ElementSymbol *element = loop.values.element(each.dividend)) {
       result.slots.kind = AxisSet::Kind::Lookup;
       result.slots.local = element->table;
       result.slots.index = {pointSet(dims, element->index)};
@@ -71,51 +69,15 @@ std::optional<Region> Joiner::withSlot(const Region &region) const {
   return std::nullopt;
 }
 
-std::optional<Region> Joiner::joinSlots(const Region &region, Unjoined *why) const {
-  auto moves = [&](SymbolId symbol) {
-    return symbol != *region.slot && (domain.isOwn(symbol) || isForeign(symbol));
-  };
-  // What moves beside the slot is lost.
-  for (const AxisSet &set : region.axes)
-    if (mentionsSymbol(set, moves)) {
-      *why = Unjoined::TwoAxes;
-      return std::nullopt;
-    }
-  // The values of the slot are joined like positions on one axis.
-  auto all = joinOne({{region.slots}}, why);
-  if (!all)
-    return std::nullopt;
-  Region result = region;
-  result.slots = all->axes[0];
-  // When the slot has come to cover a whole stretch, the axes can be given without it.
-  auto covered = spread(result);
-  return covered ? covered : result;
-}
-
-/// The region without its slot, once that has been all values from 0 up to some number.
-std::optional<Region> Joiner::spread(const Region &region) const {
-  DimContext &dims = facts.context();
-  // All elements of a permutation are a stretch too.
-  Dim count = countOfEach(values, facts, region.slots);
-  const AxisSet &slots = region.slots;
-  if (!count && slots.isInterval() && slots.step.isConstant(1) && slots.start.isConstant(0))
-    count = slots.stop;
-  if (!count)
-    return std::nullopt;
-  Region result = region;
-  result.slot.reset();
-  result.slots = {};
-  return spread(std::move(result), *region.slot, dims.max(count, dims.constant(0)), kMostDivisions);
-}
-
 /// Takes a value below `count` apart: whole rounds of a divisor are all remainders for each
 /// quotient.
-std::optional<Region> Joiner::spread(Region region, SymbolId slot, Dim count, int depth) const {
-  DimContext &dims = facts.context();
+static std::optional<Region> spread(const Joiner &loop, Region region, SymbolId slot, Dim count,
+                                    int depth) {
+  DimContext &dims = loop.facts.context();
   Dim zero = dims.constant(0), one = dims.constant(1), value = dims.symbolDim(slot);
   auto along = [&](FactSet inside, SymbolId index, Dim to, AxisSet &set) {
-    inside.addLoopIndex({index, zero, to, one, domain.span});
-    Joiner joiner{inside, domain, before, values};
+    inside.addLoopIndex({index, zero, to, one, loop.domain.span});
+    Joiner joiner{inside, loop.domain, loop.before, loop.values};
     auto joined = set.isInterval() ? joiner.joinIndex(set, index, zero, to, one) : std::nullopt;
     if (joined)
       set = *joined;
@@ -127,13 +89,14 @@ std::optional<Region> Joiner::spread(Region region, SymbolId slot, Dim count, in
       moving.push_back(i);
   // With a single axis the slot is an ordinary loop over it.
   if (moving.size() == 1)
-    return along(facts, slot, count, region.axes[moving[0]]) ? std::optional(region) : std::nullopt;
+    return along(loop.facts, slot, count, region.axes[moving[0]]) ? std::optional(region)
+                                                                  : std::nullopt;
   std::vector<Quotient> quotients;
   for (size_t axis : moving)
     collectQuotients(region.axes[axis], quotients);
   // The finest quotient is the one that all others are made of.
   auto finest = depth > 0 ? finestOf(dims, quotients, value) : std::nullopt;
-  if (!finest || !facts.proveNonNegative(finest->divisor).isTrue())
+  if (!finest || !loop.facts.proveNonNegative(finest->divisor).isTrue())
     return std::nullopt; // over nothing where the divisor is 0
   SymbolId quotient = dims.addSymbol("quotient", SymbolKind::RangeCount);
   SymbolId rest = dims.addSymbol("rest", SymbolKind::RangeCount);
@@ -144,12 +107,51 @@ std::optional<Region> Joiner::spread(Region region, SymbolId slot, Dim count, in
     bool byOther =
         mentionsSymbol(set, [&](SymbolId symbol) { return symbol == quotient || symbol == slot; });
     // An axis may follow the remainder or the quotient, but not both.
-    if (byRest && (byOther || !along(facts, rest, finest->divisor, set)))
+    if (byRest && (byOther || !along(loop.facts, rest, finest->divisor, set)))
       return std::nullopt;
     if (mentionsSymbol(set, [&](SymbolId symbol) { return symbol == slot || symbol == rest; }))
       return std::nullopt;
   }
-  return spread(std::move(region), quotient, dims.floorDiv(count, finest->divisor), depth - 1);
+  return spread(loop, std::move(region), quotient, dims.floorDiv(count, finest->divisor),
+                depth - 1);
+}
+
+/// The region without its slot, once that has been all values from 0 up to some number.
+static std::optional<Region> spread(const Joiner &loop, const Region &region) {
+  DimContext &dims = loop.facts.context();
+  // All elements of a permutation are a stretch too.
+  Dim count = countOfEach(loop.values, loop.facts, region.slots);
+  const AxisSet &slots = region.slots;
+  if (!count && slots.isInterval() && slots.step.isConstant(1) && slots.start.isConstant(0))
+    count = slots.stop;
+  if (!count)
+    return std::nullopt;
+  Region result = region;
+  result.slot.reset();
+  result.slots = {};
+  return spread(loop, std::move(result), *region.slot, dims.max(count, dims.constant(0)),
+                kMostDivisions);
+}
+
+std::optional<Region> joinSlots(const Joiner &loop, const Region &region, Unjoined *why) {
+  auto moves = [&](SymbolId symbol) {
+    return symbol != *region.slot && (loop.domain.isOwn(symbol) || loop.isForeign(symbol));
+  };
+  // What moves beside the slot is lost.
+  for (const AxisSet &set : region.axes)
+    if (mentionsSymbol(set, moves)) {
+      *why = Unjoined::TwoAxes;
+      return std::nullopt;
+    }
+  // The values of the slot are joined like positions on one axis.
+  auto all = loop.joinOne({{region.slots}}, why);
+  if (!all)
+    return std::nullopt;
+  Region result = region;
+  result.slots = all->axes[0];
+  // When the slot has come to cover a whole stretch, the axes can be given without it.
+  auto covered = spread(loop, result);
+  return covered ? covered : result;
 }
 
 } // namespace ptl

@@ -354,7 +354,7 @@ Expr *checkBlockCall(Context &ctx, NodeId node, std::string_view name,
     if (isSection && ctx.isKind(DeclKind::ManualKernel))
       report.help("instructions of a manual kernel are `tpush`, `tpop` and `tfree`");
     else if (!isSection)
-      report.help("instructions stand in a `manual kernel`");
+      report.help("instructions can only be called in a `manual kernel`");
     // The arguments are checked all the same: names in them count as used, and their own errors are reported.
     for (const CallArgument &arg : args)
       if (arg.value != kNoNode && !ctx.tree.is(arg.value, NodeKind::DotName) &&

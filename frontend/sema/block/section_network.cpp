@@ -284,7 +284,7 @@ private:
     // The axis that differs is the one before the counter.
     if (axis > 0 && axis <= given->extents.size())
       explainExtents(ctx_, report, given->extents[axis - 1], wanted->extents[axis - 1]);
-    report.help("say what arrives: `let s: " + toString(ctx_, given) + " = pop(" +
+    report.help("state the type of what arrives: `let s: " + toString(ctx_, given) + " = pop(" +
                 pop.object->name + ")`");
     return false;
   }

@@ -66,6 +66,7 @@ static bool bindNamedDim(Binding &binding, const std::vector<DimParam> &dims,
     Context &ctx = binding.ctx;
     NodeId value = skipParens(ctx, arg.value);
     Expr *expr = checkIntScalar(ctx, value, "the dimension `" + dim.name + "`");
+    // A length that is no polynomial of known ones becomes a symbol, whose value is computed before the call.
     Dim length = dimOrHoist(ctx, expr);
     binding.failed |= !length || !binding.unifier.bindDim(dim.symbol, makeExtent(ctx, length),
                                                           {"`" + dim.name + ":`", arg.span});
@@ -141,6 +142,7 @@ static std::vector<const CallArgument *> placeArguments(Binding &binding,
   std::vector<const CallArgument *> others;
   size_t next = 0;
   for (const CallArgument &arg : args) {
+    // A slot behind the last parameter stands for no parameter.
     size_t slot = binding.params.size();
     if (arg.name.empty()) {
       slot = next++;
@@ -179,6 +181,7 @@ void Binding::checkInout(size_t i) {
   ctx.hoistedValues.change();
   const CallArgument &arg = *given[i];
   Expr *value = checkTarget(ctx, arg.value);
+  // It is filled in even if the place cannot be assigned, so that the type of the argument is still checked against the parameter.
   operands[i].expr = value;
   operands[i].node = arg.value;
   operands[i].span = value->span;
@@ -240,6 +243,7 @@ void Binding::unifyValues() {
         failed |= !unifier.unify(type, operands[i].expr->type, argumentText(i), operands[i].span);
         continue;
       }
+      // A constant or an `int` can only become a number, or an array of any rank that a scalar may stand for.
       bool numeric = type->isScalar() || (type->isArray() && type->prefix && type->extents.empty());
       if (!numeric) {
         ctx.sink.report(
@@ -290,6 +294,7 @@ void Binding::convertValues() {
 
 /// Makes dimensions of the scalar arguments that the callee's types mention.
 static void hoistScalars(Binding &binding, const CallableDecl &callee) {
+  // Scalars that no type mentions stay values: a symbol for each of them would only make facts and messages longer.
   for (size_t i = 0; i < binding.params.size(); ++i) {
     const Local &param = *binding.params[i];
     Expr *value = binding.values[i];
@@ -368,6 +373,7 @@ static void checkAllBound(Binding &binding, const CallableDecl &callee, CallExpr
         .help("pass it by name: `" + param->name + ": f32`");
     binding.failed = true;
   }
+  // What `..` stands for is part of the call: the body of the callee is built for these axes.
   if (const Shape *prefix = binding.unifier.prefix()) {
     call->prefixHasPrefix = prefix->prefix;
     call->prefixArgs = prefix->extents;

@@ -182,8 +182,8 @@ void warnOfKeptAxis(Context &ctx, const OpCall &call, const OpMatch &match) {
       report.label(kept->span, "`" + toString(ctx, kept->type) + "`");
       report.label(other->span, "`" + toString(ctx, other->type) + "`");
       offerWithoutKeptAxes(ctx, report, kept, other->type);
-      report.help("if that is meant, say so: `" + std::string(ctx.text(other->span)) + "[" + all +
-                  "]`");
+      report.help("if this is intended, write the axis: `" + std::string(ctx.text(other->span)) +
+                  "[" + all + "]`");
       return;
     }
 }

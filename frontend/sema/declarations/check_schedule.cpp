@@ -43,6 +43,8 @@ struct ScheduleCheck {
   void refuse(NodeId node, std::string_view why, std::string_view help);
   /// Items about how a program is cut into kernels.
   bool refuseInKernel(NodeId node);
+  /// Items about the instructions of a chip, with the reasons why a manual kernel and why `cpu` have no use for them.
+  void refuseWithoutChip(NodeId node, std::string_view byHand, std::string_view onCpu);
   void place(NodeId node, ScheduleDirective &directive);
   void l0(NodeId node, ScheduleDirective &directive);
   void modifier(NodeId node, NodeId labelNode, const char *word,
@@ -133,6 +135,14 @@ void ScheduleCheck::refuse(NodeId node, std::string_view why, std::string_view h
     builder.help(std::string(help));
 }
 
+void ScheduleCheck::refuseWithoutChip(NodeId node, std::string_view byHand,
+                                      std::string_view onCpu) {
+  if (isByHand())
+    refuse(node, byHand, "");
+  else if (schedule.machine == "cpu")
+    refuse(node, onCpu, "name the chip that it is for: `schedule … on a3`");
+}
+
 bool ScheduleCheck::refuseInKernel(NodeId node) {
   if (isKernel())
     refuse(node,
@@ -165,11 +175,9 @@ void ScheduleCheck::l0(NodeId node, ScheduleDirective &directive) {
   if (directive.l0.size() != 3)
     refuse(node, "it takes three sizes",
            "rows, columns and contracted positions: `l0 128, 256, 64`");
-  else if (isByHand())
-    refuse(node, "the instructions of a manual kernel name their operands", "");
-  else if (schedule.machine == "cpu")
-    refuse(node, "`cpu` has no operand buffers",
-           "name the chip that it is for: `schedule … on a3`");
+  else
+    refuseWithoutChip(node, "the instructions of a manual kernel name their operands",
+                      "`cpu` has no operand buffers");
 }
 
 /// `pipeline j 3`, `unroll j`.
@@ -186,11 +194,9 @@ void ScheduleCheck::modifier(NodeId node, NodeId labelNode, const char *word,
         node,
         "the points of a `parallel` are distributed over the cores and overlap without a schedule",
         "name a `for`");
-  else if (isByHand())
-    refuse(node, "a manual kernel itself defines how its iterations overlap", "");
-  else if (schedule.machine == "cpu")
-    refuse(node, "`cpu` overlaps and unrolls loops by itself",
-           "name the chip that it is for: `schedule … on a3`");
+  else
+    refuseWithoutChip(node, "a manual kernel itself defines how its iterations overlap",
+                      "`cpu` overlaps and unrolls loops by itself");
   into.push_back({info->name, number, ctx.span(node)});
 }
 

@@ -1,5 +1,7 @@
+#include "frontend/sema/dump/dump_expr.h"
+
 #include "frontend/sema/block/checked_block.h"
-#include "frontend/sema/dump/dump_impl.h"
+#include "frontend/sema/dump/dump_block.h"
 
 #include <charconv>
 
@@ -11,14 +13,14 @@ static std::string number(double value) {
   return std::string(buffer, end.ptr);
 }
 
-std::string Dumper::list(const std::vector<Expr *> &exprs) const {
+std::string ExprDumper::list(const std::vector<Expr *> &exprs) const {
   std::string text;
   for (const Expr *expr : exprs)
     text += (text.empty() ? "" : ", ") + this->expr(expr);
   return text;
 }
 
-std::string Dumper::constant(const ConstExpr &expr) const {
+std::string ExprDumper::constant(const ConstExpr &expr) const {
   const Elem &elem = expr.type->elem;
   std::string suffix = ":" + type(expr.type);
   if (elem.param || isFloat(elem.kind))
@@ -32,7 +34,7 @@ std::string Dumper::constant(const ConstExpr &expr) const {
          suffix;
 }
 
-std::string Dumper::op(const OpExpr &expr) const {
+std::string ExprDumper::op(const OpExpr &expr) const {
   std::string text = std::string(expr.op ? expr.op->mnemonic : "?") + "(";
   bool isFirst = true;
   auto add = [&](const std::string &part) {
@@ -62,7 +64,7 @@ std::string Dumper::op(const OpExpr &expr) const {
   return text + "):" + type(expr.type);
 }
 
-std::string Dumper::call(const CallExpr &expr) const {
+std::string ExprDumper::call(const CallExpr &expr) const {
   std::string text = expr.callee->name;
   std::string binding;
   for (size_t i = 0; i < expr.dimArgs.size() && i < expr.callee->dims.size(); ++i)
@@ -92,7 +94,7 @@ std::string Dumper::call(const CallExpr &expr) const {
   return text + ":" + type(expr.type);
 }
 
-std::string Dumper::index(const IndexExpr &expr) const {
+std::string ExprDumper::index(const IndexExpr &expr) const {
   std::string text = std::string(expr.isLoad ? "load " : "") + this->expr(expr.base) + "[";
   for (size_t i = 0; i < expr.items.size(); ++i) {
     const IndexItem &item = expr.items[i];
@@ -134,7 +136,7 @@ std::string Dumper::index(const IndexExpr &expr) const {
   return text + ":" + type(expr.type);
 }
 
-std::string Dumper::expr(const Expr *expr) const {
+std::string ExprDumper::expr(const Expr *expr) const {
   if (!expr)
     return "-";
   switch (expr->kind) {
@@ -196,7 +198,7 @@ std::string Dumper::expr(const Expr *expr) const {
   case ExprKind::String:
     return "\"" + cast<StringExpr>(expr)->value + "\"";
   case ExprKind::Block:
-    return blockCall(*cast<BlockExpr>(expr));
+    return blockCall(*this, *cast<BlockExpr>(expr));
   case ExprKind::EnumTag:
     return "." + cast<EnumTagExpr>(expr)->tag;
   }

@@ -4,15 +4,17 @@
 #include "frontend/sema/block/checked_block.h"
 #include "frontend/sema/context.h"
 #include "frontend/sema/dump/dump.h"
+#include "frontend/sema/dump/dump_block.h"
+#include "frontend/sema/dump/dump_expr.h"
 #include "frontend/sema/stmt_visitor.h"
 
 namespace ptl {
 
 class Dumper : private StmtVisitor<Dumper> {
 public:
-  explicit Dumper(const CheckedProgram &program) : program_(program) {}
+  explicit Dumper(const CheckedProgram &program) : exprs_(program) {}
 
-  std::string expr(const Expr *expr) const;
+  std::string expr(const Expr *expr) const { return exprs_.expr(expr); }
   void module(const CheckedModule &module);
   void callable(const CallableDecl &decl);
   const std::string &text() const { return text_; }
@@ -20,16 +22,8 @@ public:
   const std::vector<Span> &spans() const { return spans_; }
 
 private:
-  std::string dim(Dim dim) const { return program_.dims->toString(dim); }
-  std::string type(const Type *type) const { return type ? toString(*program_.dims, *type) : "-"; }
-  std::string extent(const Extent &extent) const { return toString(*program_.dims, extent); }
-  std::string list(const std::vector<Expr *> &exprs) const;
-  std::string constant(const ConstExpr &expr) const;
-  std::string op(const OpExpr &expr) const;
-  std::string call(const CallExpr &expr) const;
-  std::string index(const IndexExpr &expr) const;
-  std::string blockCall(const BlockExpr &expr) const;
-  std::string blockObject(const Local &local) const;
+  std::string dim(Dim dim) const { return exprs_.dim(dim); }
+  std::string type(const Type *type) const { return exprs_.type(type); }
 
   void line(const std::string &text) {
     text_ += std::string(depth_ * 2, ' ') + text + "\n";
@@ -65,9 +59,9 @@ private:
   void visitOnSection(const OnStmt &stmt) {
     braced("on " + stmt.core + (stmt.splitRows ? " split rows" : ""), stmt.body);
   }
-  void visitBlockDecl(const BlockDeclStmt &stmt) { line(blockObject(*stmt.local)); }
+  void visitBlockDecl(const BlockDeclStmt &stmt) { line(blockObject(exprs_, *stmt.local)); }
 
-  const CheckedProgram &program_;
+  const ExprDumper exprs_;
   std::string text_;
   std::vector<Span> spans_;
   Span place_ = kNoSpan; ///< of the statement being printed

@@ -40,6 +40,7 @@ std::optional<AxisLabels> labelsOf(const ShapePattern &pattern, size_t rank) {
   size_t named = pattern.dims.size();
   if (rank < named || (rank > named && !pattern.hasRest))
     return std::nullopt;
+  // The axes of `..` come first in a shape, and are counted from their own end: operands with fewer of them broadcast.
   AxisLabels labels = countedFromEnd(rank - named);
   for (uint8_t dim : pattern.dims)
     labels.push_back(kNamedLabel + dim);
@@ -54,6 +55,7 @@ std::optional<AxisRule> ruleOf(const Signature &signature, const OpExpr &expr,
     return std::nullopt;
   AxisRule rule;
   for (size_t i = 0; i < operands.size(); ++i) {
+    // The last pattern of a signature serves for all further operands of an operation that takes any number.
     const TypePattern &pattern = signature.operands[std::min(i, signature.operands.size() - 1)];
     size_t rank = operands[i].shape.size();
     std::optional<AxisLabels> labels;
@@ -69,6 +71,7 @@ std::optional<AxisRule> ruleOf(const Signature &signature, const OpExpr &expr,
   }
   const ShapePattern &result = signature.results[0].shape;
   if (result.kind == ShapePatternKind::Reduced) {
+    // What is folded has no label in the result: cutting it makes partial values.
     rule.result = shape.empty() ? AxisLabels() : rule.operands[0];
     for (size_t axis = 0; axis < rule.result.size(); ++axis)
       if (expr.reducesAll ||
@@ -153,6 +156,7 @@ AxisRule scattered(const OpExpr &expr, std::span<const PlacedOperand> operands,
     labelAt(rule.operands[i], axis) = kNamedLabel;
   std::string_view how = wordArgument(expr);
   if (how != "max" && how != "min" && !(how == "add" && operands[0].isZero))
+    // Otherwise the order of elements at one position counts, or the array to start from would be added once for each part.
     rule.whole.push_back(kNamedLabel);
   return rule;
 }
@@ -161,6 +165,7 @@ AxisRule scattered(const OpExpr &expr, std::span<const PlacedOperand> operands,
 AxisRule gathered(const OpExpr &expr, std::span<const PlacedOperand> operands,
                   std::span<const Dim> shape) {
   AxisRule rule = along(expr, operands, shape);
+  // Any position may be asked for, so the array must be whole along its axis, while positions and result are cut alike.
   labelAt(rule.operands[0], rule.whole[0]) = kNamedLabel;
   rule.whole = {kNamedLabel};
   return rule;
@@ -173,6 +178,7 @@ AxisRule withMargins(const OpExpr &expr, std::span<const PlacedOperand> operands
   rule.whole.clear();
   size_t named = expr.shape.size() / 2;
   for (size_t i = 0; i < named; ++i)
+    // Without a margin an axis keeps its blocks.
     if (!expr.shape[i].isConstant(0) || !expr.shape[named + i].isConstant(0))
       rule.whole.push_back(static_cast<int64_t>(i) - static_cast<int64_t>(named));
   return rule;

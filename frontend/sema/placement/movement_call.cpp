@@ -41,6 +41,8 @@ static const MovementRecord *findMovementCall(std::string_view name, bool namesL
 }
 
 const MovementRecord *movementOf(const Tree &tree, const Expr &expr) {
+  // The checked tree has a movement as a conversion to the same type, which changes no value: whoever knows of no parts executes
+  // the program as it is.
   const auto *convert = dyn_cast<ConvertExpr>(&expr);
   if (!convert || convert->syntax == kNoNode || convert->type != convert->arg->type ||
       !tree.is(convert->syntax, NodeKind::CallExpr))
@@ -218,6 +220,7 @@ Expr *checkRowsCall(Context &ctx, NodeId node, const CallableDecl &callee,
       callee.module->name == "experts" && callee.module != ctx.program.modules[0].get();
   if (!record || record->takes != MovementTakes::Rows || !isLibrary)
     return nullptr;
+  // The function of the library has neither `over:` nor `how:`; without them the call is checked as any other.
   std::vector<CallArgument> rest;
   NodeId over = kNoNode, how = kNoNode;
   for (const CallArgument &arg : args)
@@ -227,6 +230,7 @@ Expr *checkRowsCall(Context &ctx, NodeId node, const CallableDecl &callee,
       how = arg.value;
     else
       rest.push_back(arg);
+  // Without a level it is the plain function, which computes on one part what the movement does on many.
   if (over == kNoNode)
     return nullptr;
   bool isRight = checkLevels(ctx, *record, listed(ctx.tree, over));

@@ -1,86 +1,84 @@
-// The walk over the body of a program: choices between two arms. All parts take the same one, and what both leave lies in one
-// way.
+#include "frontend/sema/placement/place_choice.h"
+
 #include "frontend/sema/placement/place_leave.h"
 #include "frontend/sema/placement/place_loop.h"
-#include "frontend/sema/placement/placer.h"
 
 #include <utility>
 
 namespace ptl {
 
-/// The value of a condition, which is the same on all parts.
-ValueId Placer::condition(const Expr &expr, const std::string &user) {
+ValueId ChoiceWalk::condition(const Expr &expr, const std::string &user) {
   // All parts come to a choice, also in a section for one of them.
-  std::optional<Section> section = std::exchange(section_, std::nullopt);
-  ValueId id = value(expr);
-  section_ = section;
-  const Placement &placement = placed_.values[id].placement;
+  std::optional<Placer::Section> section = std::exchange(p_.section_, std::nullopt);
+  ValueId id = p_.value(expr);
+  p_.section_ = section;
+  const Placement &placement = p_.placed_.values[id].placement;
   for (size_t level = 0; level < placement.size(); ++level)
     if (!placement[level].isWhole()) {
-      ReportedValue value = reported(expr, id);
-      reports_.needsWhole(level, spanOf(expr), user,
-                          "its condition is " + reports_.describe(level, *value.value) +
-                              ", but all parts must take the same path",
-                          value);
+      ReportedValue value = p_.reported(expr, id);
+      p_.reports_.needsWhole(level, p_.spanOf(expr), user,
+                             "its condition is " + p_.reports_.describe(level, *value.value) +
+                                 ", but all parts must take the same path",
+                             value);
       throw Refused();
     }
   return id;
 }
 
-/// Walks over one arm; afterwards names stand for what they stood for before.
-Placer::ArmEnd Placer::arm(PlacedChoice &choice, bool isThen,
-                           const std::function<std::optional<ValueId>()> &walk) {
-  std::map<const Local *, ValueId> locals = frame_->locals;
-  std::map<const Local *, const Expr *> given = std::exchange(given_, {});
+ChoiceWalk::ArmEnd ChoiceWalk::arm(PlacedChoice &choice, bool isThen,
+                                   const std::function<std::optional<ValueId>()> &walk) {
+  std::map<const Local *, ValueId> locals = p_.frame_->locals;
+  std::map<const Local *, const Expr *> given = std::exchange(p_.given_, {});
   PlacedValue begin;
   begin.kind = PlacedKind::Arm;
   begin.elem = ElemKind::Bool;
   begin.operands = {choice.holds};
-  (isThen ? choice.first : choice.otherwise) = add(std::move(begin));
+  // Values from here up to the next such mark are computed only if the arm is taken: who executes the list skips them otherwise.
+  (isThen ? choice.first : choice.otherwise) = p_.add(std::move(begin));
   ArmEnd end;
   end.value = walk();
-  end.locals = std::exchange(frame_->locals, std::move(locals));
-  end.given = std::exchange(given_, std::move(given));
-  choice.chosen = static_cast<ValueId>(placed_.values.size());
+  end.locals = std::exchange(p_.frame_->locals, std::move(locals));
+  end.given = std::exchange(p_.given_, std::move(given));
+  choice.chosen = static_cast<ValueId>(p_.placed_.values.size());
   return end;
 }
 
-/// The value of the arm that is taken.
-ValueId Placer::chosen(PlacedChoice &choice, ValueId then, ValueId otherwise,
-                       const std::string &name, const ReportedValue &thenAs,
-                       const ReportedValue &otherwiseAs) {
+ValueId ChoiceWalk::chosen(PlacedChoice &choice, ValueId then, ValueId otherwise,
+                           const std::string &name, const ReportedValue &thenAs,
+                           const ReportedValue &otherwiseAs) {
   PlacedValue made;
   made.kind = PlacedKind::Chosen;
-  made.elem = placed_.values[then].elem;
-  made.shape = placed_.values[then].shape;
-  made.placement = placed_.values[then].placement;
+  made.elem = p_.placed_.values[then].elem;
+  made.shape = p_.placed_.values[then].shape;
+  made.placement = p_.placed_.values[then].placement;
   made.operands = {then, otherwise};
-  for (size_t level = 0; level < placed_.levels.size(); ++level) {
-    auto both = agreed(placed_.values[then].placement, placed_.values[otherwise].placement, level);
+  // What follows is placed once, whichever arm was taken, so both values must lie in one way.
+  for (size_t level = 0; level < p_.placed_.levels.size(); ++level) {
+    auto both =
+        agreed(p_.placed_.values[then].placement, p_.placed_.values[otherwise].placement, level);
     if (!both) {
-      reports_.arms(level, spanOf(*choice.condition), name, thenAs, otherwiseAs);
+      p_.reports_.arms(level, p_.spanOf(*choice.condition), name, thenAs, otherwiseAs);
       throw Refused();
     }
     made.placement[level] = *both;
   }
-  return add(std::move(made));
+  return p_.add(std::move(made));
 }
 
-/// A choice of statements. `rest` has those behind it, which stand in each arm that comes to them, if an arm leaves a loop or the
-/// declaration; otherwise it has none.
-void Placer::choice(const IfStmt &stmt, const Statements &rest) {
-  PlacedMark mark = placed_.mark();
+void ChoiceWalk::choice(const IfStmt &stmt, const Placer::Statements &rest) {
+  PlacedMark mark = p_.placed_.mark();
   std::vector<const Local *> assigned;
   addAssigned(stmt.thenBlock, assigned);
   addAssigned(stmt.elseBlock, assigned);
   for (const Stmt *each : rest)
     addAssigned(*each, assigned);
-  if (leaves_)
-    assigned.push_back(leaves_);
+  // An arm that leaves the loop sets the flag, which so is chosen like any variable.
+  if (p_.leaves_)
+    assigned.push_back(p_.leaves_);
   PlacedChoice choice{stmt.condition, condition(*stmt.condition, "this `if`")};
   auto walked = [&](bool isThen, const Block *block) {
     return arm(choice, isThen, [&]() -> std::optional<ValueId> {
-      sequence(joined(block, rest));
+      p_.sequence(joined(block, rest));
       return std::nullopt;
     });
   };
@@ -90,8 +88,8 @@ void Placer::choice(const IfStmt &stmt, const Statements &rest) {
     ValueId id = end.locals.at(&local);
     auto given = end.given.find(&local);
     if (given != end.given.end() && given->second)
-      return reported(*given->second, id);
-    return {&placed_.values[id], "`" + local.name + "`", "", std::nullopt};
+      return p_.reported(*given->second, id);
+    return {&p_.placed_.values[id], "`" + local.name + "`", "", std::nullopt};
   };
   for (const Local *local : assigned) {
     auto a = then.locals.find(local), b = other.locals.find(local);
@@ -102,62 +100,62 @@ void Placer::choice(const IfStmt &stmt, const Statements &rest) {
       choice.what = local->name;
     ValueId id = chosen(choice, a->second, b->second, "`" + local->name + "`",
                         armValue(then, *local), armValue(other, *local));
-    given_[local] = nullptr;
-    if (auto output = outputs_.find(local); output != outputs_.end()) {
-      placed_.outputs[output->second] = id;
-      bind(*local, id);
+    p_.given_[local] = nullptr;
+    if (auto output = p_.outputs_.find(local); output != p_.outputs_.end()) {
+      p_.placed_.outputs[output->second] = id;
+      p_.bind(*local, id);
     }
-    frame_->locals[local] = id;
+    p_.frame_->locals[local] = id;
   }
-  choice.end = static_cast<ValueId>(placed_.values.size());
+  choice.end = static_cast<ValueId>(p_.placed_.values.size());
   // A choice that decides nothing does nothing.
-  if (choice.end == choice.chosen && placed_.asserts.size() == mark.asserts)
-    placed_.backTo(mark);
+  if (choice.end == choice.chosen && p_.placed_.asserts.size() == mark.asserts)
+    p_.placed_.backTo(mark);
   else
-    placed_.choices.push_back(std::move(choice));
+    p_.placed_.choices.push_back(std::move(choice));
 }
 
-ValueId Placer::choice(const IfExpr &expr) {
-  if (std::optional<PageForm> form = pageFormOf(expr, sink_)) {
-    if (section_)
-      refusePool(sink_, spanOf(*expr.condition), "`" + form->pool->name + "`",
+ValueId ChoiceWalk::choice(const IfExpr &expr) {
+  if (std::optional<PageForm> form = pageFormOf(expr, p_.sink_)) {
+    if (p_.section_)
+      refusePool(p_.sink_, p_.spanOf(*expr.condition), "`" + form->pool->name + "`",
                  "each part keeps its own block of a page, so pools cannot be used in sections");
-    return PoolWalk(*this).page(expr, *form);
+    return PoolWalk(p_).page(expr, *form);
   }
   PlacedChoice choice{expr.condition, condition(*expr.condition, "this `if`")};
   // Both arms begin with the values from before the `if`, and none may change them: an `if` that
   // has a value becomes a choice between two values, where assignments of one arm would be lost.
-  const std::map<const Local *, ValueId> before = frame_->locals;
+  const std::map<const Local *, ValueId> before = p_.frame_->locals;
   auto walked = [&](bool isThen, const Block *block) {
     return arm(choice, isThen, [&]() -> std::optional<ValueId> {
       if (!block)
         return std::nullopt;
-      sequence(joined(block, {}));
-      return block->value ? std::optional(value(*block->value)) : std::nullopt;
+      p_.sequence(joined(block, {}));
+      return block->value ? std::optional(p_.value(*block->value)) : std::nullopt;
     });
   };
   ArmEnd then = walked(true, expr.thenBlock), other = walked(false, expr.elseBlock);
+  // Known variables must have the values that they had before.
   for (const ArmEnd *end : {&then, &other}) {
     bool assigns = !end->value;
     for (const auto &[local, id] : end->locals) {
       auto known = before.find(local);
-      assigns |= known == before.end() ? outputs_.contains(local) : known->second != id;
+      assigns |= known == before.end() ? p_.outputs_.contains(local) : known->second != id;
     }
     if (assigns)
-      refuse(expr, "this `if`",
-             "an `if` with a value must not assign variables declared outside of its arms");
+      p_.refuse(expr, "this `if`",
+                "an `if` with a value must not assign variables declared outside of its arms");
   }
   ValueId id = chosen(choice, *then.value, *other.value, "the value",
-                      reported(*expr.thenBlock->value, *then.value),
-                      reported(*expr.elseBlock->value, *other.value));
-  placed_.values[id].expr = &expr;
+                      p_.reported(*expr.thenBlock->value, *then.value),
+                      p_.reported(*expr.elseBlock->value, *other.value));
+  p_.placed_.values[id].expr = &expr;
   choice.end = id + 1;
-  placed_.choices.push_back(std::move(choice));
+  p_.placed_.choices.push_back(std::move(choice));
   return id;
 }
 
-/// The right side counts, and is computed, only where the left one does not decide.
-ValueId Placer::logical(const LogicalExpr &expr) {
+ValueId ChoiceWalk::logical(const LogicalExpr &expr) {
   std::string name = expr.isAnd ? "`and`" : "`or`";
   ValueId left = condition(*expr.lhs, name), right = 0;
   PlacedChoice choice{expr.lhs, left};
@@ -166,10 +164,10 @@ ValueId Placer::logical(const LogicalExpr &expr) {
   arm(choice, true, expr.isAnd ? std::function<std::optional<ValueId>()>(walkRight) : keepLeft);
   arm(choice, false, expr.isAnd ? std::function<std::optional<ValueId>()>(keepLeft) : walkRight);
   ValueId id = chosen(choice, expr.isAnd ? right : left, expr.isAnd ? left : right, "the value",
-                      reported(*expr.lhs, left), reported(*expr.rhs, right));
-  placed_.values[id].expr = &expr;
+                      p_.reported(*expr.lhs, left), p_.reported(*expr.rhs, right));
+  p_.placed_.values[id].expr = &expr;
   choice.end = id + 1;
-  placed_.choices.push_back(std::move(choice));
+  p_.placed_.choices.push_back(std::move(choice));
   return id;
 }
 

@@ -1,7 +1,8 @@
 // The walk over the body of a program: `break`, `continue` and `return` in arms of choices. What stands behind such a choice is walked
 // in each arm that comes to it, so that an arm has everything up to the end of the round or of the declaration.
 #include "frontend/sema/placement/place_leave.h"
-#include "frontend/sema/placement/placer.h"
+
+#include "frontend/sema/placement/place_choice.h"
 
 #include <algorithm>
 
@@ -56,7 +57,7 @@ void Placer::sequence(const Statements &stmts) {
       continue;
     }
     if (const auto *choice = dyn_cast<IfStmt>(&stmt))
-      return this->choice(*choice, rest);
+      return ChoiceWalk(*this).choice(*choice, rest);
     if (const auto *block = dyn_cast<BlockStmt>(&stmt))
       return sequence(joined(block->block, rest));
     if (stmt.kind == StmtKind::Break)
@@ -83,10 +84,11 @@ std::vector<ValueId> Placer::results(const Statements &stmts, const Expr *last,
       return results(joined(block->block, rest), last, expr);
     // What follows the `if` is placed behind both arms: an arm that returns does not get there.
     const auto &leaving = cast<IfStmt>(stmt);
-    PlacedChoice choice{leaving.condition, condition(*leaving.condition, "this `if`")};
+    PlacedChoice choice{leaving.condition,
+                        ChoiceWalk(*this).condition(*leaving.condition, "this `if`")};
     std::vector<ValueId> ends[2];
     for (bool isThen : {true, false})
-      arm(choice, isThen, [&]() -> std::optional<ValueId> {
+      ChoiceWalk(*this).arm(choice, isThen, [&]() -> std::optional<ValueId> {
         ends[isThen] =
             results(joined(isThen ? leaving.thenBlock : leaving.elseBlock, rest), last, expr);
         return std::nullopt;
@@ -96,7 +98,8 @@ std::vector<ValueId> Placer::results(const Statements &stmts, const Expr *last,
     for (size_t each = 0; each < ends[0].size(); ++each) {
       ReportedValue thenAs{&placed_.values[ends[1][each]], name, "", std::nullopt};
       ReportedValue otherAs{&placed_.values[ends[0][each]], name, "", std::nullopt};
-      all.push_back(chosen(choice, ends[1][each], ends[0][each], name, thenAs, otherAs));
+      all.push_back(
+          ChoiceWalk(*this).chosen(choice, ends[1][each], ends[0][each], name, thenAs, otherAs));
     }
     choice.end = static_cast<ValueId>(placed_.values.size());
     placed_.choices.push_back(std::move(choice));

@@ -1,5 +1,6 @@
 // The walk over the body of a program: pages of pools. A page is a function of the rows up to its own and of what does not change
 // from row to row, so that its key says all of it.
+#include "frontend/sema/placement/place_choice.h"
 #include "frontend/sema/placement/placer.h"
 #include "frontend/sema/placement/pool_call.h"
 
@@ -166,7 +167,7 @@ ValueId PoolWalk::page(const IfExpr &expr, const PageForm &form) {
   const Expr &made = *form.keep->arg;
   const std::map<const Local *, ValueId> before = p_.frame_->locals;
   // The choice asks whether the page is missing, so its first arm is the `else` block of the source, which makes one.
-  Placer::ArmEnd then = p_.arm(choice, true, [&]() -> std::optional<ValueId> {
+  ChoiceWalk::ArmEnd then = ChoiceWalk(p_).arm(choice, true, [&]() -> std::optional<ValueId> {
     for (const Stmt *stmt : expr.elseBlock->stmts)
       p_.statement(*stmt);
     page.kept = p_.value(made);
@@ -181,10 +182,10 @@ ValueId PoolWalk::page(const IfExpr &expr, const PageForm &form) {
                  "the arm that computes a page also assigns `" + local->name +
                      "`, which would not happen for a page that is found");
   // A page that is found has the shape and the placement of one that is made.
-  Placer::ArmEnd other =
-      p_.arm(choice, false, [&]() -> std::optional<ValueId> { return found(page, expr); });
+  ChoiceWalk::ArmEnd other = ChoiceWalk(p_).arm(
+      choice, false, [&]() -> std::optional<ValueId> { return found(page, expr); });
   ReportedValue both = p_.reported(made, page.kept);
-  ValueId id = p_.chosen(choice, page.kept, *other.value, "the page", both, both);
+  ValueId id = ChoiceWalk(p_).chosen(choice, page.kept, *other.value, "the page", both, both);
   p_.placed_.values[id].expr = &expr;
   choice.end = id + 1;
   choice.page = std::move(page);

@@ -2,6 +2,8 @@
 #include "frontend/sema/placement/place_program.h"
 
 #include "frontend/sema/placement/distribution.h"
+#include "frontend/sema/placement/place_choice.h"
+#include "frontend/sema/placement/place_expression.h"
 #include "frontend/sema/placement/place_header.h"
 #include "frontend/sema/placement/place_leave.h"
 #include "frontend/sema/placement/place_loop.h"
@@ -110,6 +112,12 @@ ReportedValue Placer::reported(const Expr &expr, ValueId id) const {
   return value;
 }
 
+// ---- Expressions -------------------------------------------------------------------------------
+
+ValueId Placer::value(const Expr &expr) { return ExpressionWalk(*this).value(expr); }
+
+std::vector<ValueId> Placer::values(const Expr &expr) { return ExpressionWalk(*this).values(expr); }
+
 // ---- The header --------------------------------------------------------------------------------
 
 void Placer::header() {
@@ -170,7 +178,7 @@ void Placer::statement(const Stmt &stmt) {
   case StmtKind::While:
     return loop(cast<WhileStmt>(stmt));
   case StmtKind::If:
-    return choice(cast<IfStmt>(stmt), {});
+    return ChoiceWalk(*this).choice(cast<IfStmt>(stmt), {});
   case StmtKind::Block:
     if (cast<BlockStmt>(stmt).section)
       return SectionWalk(*this).section(cast<BlockStmt>(stmt));
@@ -282,7 +290,7 @@ void Placer::loop(const WhileStmt &stmt) {
   loop.condition = stmt.condition;
   Dim outside = std::exchange(round_, Dim());
   goRound(std::move(loop), stmt.body, [&](PlacedLoop &made) {
-    made.holds = condition(*stmt.condition, "this `while`");
+    made.holds = ChoiceWalk(*this).condition(*stmt.condition, "this `while`");
     made.inside = static_cast<ValueId>(placed_.values.size());
   });
   round_ = outside;

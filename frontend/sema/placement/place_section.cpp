@@ -116,7 +116,7 @@ ValueId SectionWalk::onThisPart(const Expr &expr, ValueId id) {
   if (at.isSingle())
     report.help("send it through a pipe: a section of the " + level + " that has it must push it");
   else if (at.isCut() && isForMany)
-    report.help("of an array whose first axis counts the stages each has its element, `" +
+    report.help("an array whose first axis counts the stages has an element for each of them: `" +
                 value.text + "[" + p_.section_->on->stages.var->name + ", ..]`");
   else
     report.help("move it before the section");

@@ -2,6 +2,7 @@
 // elements of an array.
 #include "frontend/sema/placement/place_statement.h"
 
+#include "frontend/sema/placement/place_expression.h"
 #include "frontend/sema/placement/place_index.h"
 
 #include <utility>
@@ -89,7 +90,7 @@ void StatementWalk::store(const AssignStmt &stmt) {
     args.push_back(operand);
   }
   std::string name(p_.tree_.text(stmt.place->syntax));
-  made.placement = p_.operandPlacements(
+  made.placement = ExpressionWalk(p_).operandPlacements(
       {*stmt.place, p_.outermost_ ? "x[..]" : name, args},
       [&](std::span<const PlacedOperand> here) { return placeIndexed(rule, here, 2); }, made);
   p_.frame_->locals[stmt.target] = p_.add(std::move(made));

@@ -25,6 +25,8 @@ struct PlacedFrame {
 };
 
 class Placer {
+  friend class ChoiceWalk;
+  friend class ExpressionWalk;
   friend class SectionWalk;
   friend class PoolWalk;
   friend class StatementWalk;
@@ -64,47 +66,15 @@ private:
   void goRound(PlacedLoop loop, const Block *block, const std::function<void(PlacedLoop &)> &body);
   ValueId value(const Expr &expr);
   std::vector<ValueId> values(const Expr &expr);
-  ValueId local(const LocalRefExpr &expr);
-  std::vector<ValueId> apply(const OpExpr &expr);
-  ValueId convert(const ConvertExpr &expr);
-  ValueId move(const ConvertExpr &expr, const MovementRecord &movement);
-  ValueId moveRows(const ConvertExpr &expr, const MovementRecord &movement);
-  ValueId index(const IndexExpr &expr);
-  std::vector<ValueId> call(const CallExpr &expr);
   // Jumps out of a loop or a declaration, in arms of choices.
   using Statements = std::vector<const Stmt *>;
   void sequence(const Statements &stmts);
   std::vector<ValueId> results(const Statements &stmts, const Expr *last, const CallExpr &expr);
-  // Choices.
-  /// The values at the end of an arm; `given` has the latest values of its variables.
-  struct ArmEnd {
-    std::optional<ValueId> value = {}; ///< of an `if` with a value
-    std::map<const Local *, ValueId> locals = {};
-    std::map<const Local *, const Expr *> given = {};
-  };
-  ValueId condition(const Expr &expr, const std::string &user);
-  ArmEnd arm(PlacedChoice &choice, bool isThen,
-             const std::function<std::optional<ValueId>()> &walk);
-  ValueId chosen(PlacedChoice &choice, ValueId then, ValueId otherwise, const std::string &name,
-                 const ReportedValue &thenAs, const ReportedValue &otherwiseAs);
-  void choice(const IfStmt &stmt, const Statements &rest);
-  ValueId choice(const IfExpr &expr);
-  ValueId logical(const LogicalExpr &expr);
   // Values.
   void bind(const Local &local, ValueId id);
   ValueId add(PlacedValue value);
   ValueId number(Dim dim);
   ValueId slice(ValueId of, Placement to);
-  /// An expression whose operands are judged, with their sources.
-  struct JudgedExpr {
-    const Expr &expr;
-    std::string name;
-    const std::vector<const Expr *> &args;
-  };
-  using Judge = std::function<PlacementVerdict(std::span<const PlacedOperand>)>;
-  Placement operandPlacements(const JudgedExpr &judged, const Judge &judge, PlacedValue &made);
-  LevelPlacement overLevel(size_t level, const JudgedExpr &judged, const Judge &judge,
-                           const PlacedValue &made, std::vector<Placement> &operands);
   ElemKind elemOf(const Elem &elem) const;
   std::vector<Dim> shapeOf(const Type &type) const;
   Dim inProgram(Dim dim) const { return dim ? dims_.substitute(dim, frame_->dims) : dim; }

@@ -5,6 +5,7 @@
 #include "frontend/sema/analysis/condition_facts.h"
 #include "frontend/sema/analysis/value_bounds.h"
 #include "frontend/sema/block/check_block_level.h"
+#include "frontend/sema/declarations/check_header.h"
 #include "frontend/sema/expressions/check_expr.h"
 #include "frontend/sema/expressions/convert.h"
 #include "frontend/sema/make_node.h"
@@ -311,24 +312,13 @@ static Stmt *checkTask(Context &ctx, NodeId node) {
 std::string declKindText(Context &ctx) {
   if (!ctx.decl)
     return "this declaration";
-  switch (ctx.decl->kind) {
-  case DeclKind::Fn:
+  DeclKind kind = ctx.decl->kind;
+  if (kind == DeclKind::Fn)
     return "a `fn`";
-  case DeclKind::Kernel:
-  case DeclKind::ExternKernel:
-    return "a kernel";
-  case DeclKind::ManualKernel:
-    return "a manual kernel";
-  case DeclKind::Program:
-    return "a program";
-  case DeclKind::Test:
-    return "a test";
-  case DeclKind::Property:
-    return "a property";
-  case DeclKind::Bench:
-    return "a bench";
-  }
-  return "this declaration";
+  // What holds for the body of a kernel holds for one whose body is elsewhere.
+  if (kind == DeclKind::ExternKernel)
+    kind = DeclKind::Kernel;
+  return "a " + std::string(declKindName(kind));
 }
 
 // ---- Dispatch -----------------------------------------------------------------------------------

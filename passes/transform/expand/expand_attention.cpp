@@ -12,6 +12,7 @@
 
 #include "frontend/base/round_up.h"
 #include "ir/dialect/attributes.h"
+#include "ir/dialect/make_op.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/op_kinds.h"
@@ -217,10 +218,7 @@ bool Attention::match() {
 // ---- parts of arrays ----------------------------------------------------------------------------
 
 Value Attention::binary(llvm::StringRef name, Value a, Value b) {
-  OperationState state(loc_, name);
-  state.addOperands({a, b});
-  state.addTypes(a.getType());
-  return b_.create(state)->getResult(0);
+  return makeOp(b_, loc_, name, a.getType(), {a, b});
 }
 
 Value Attention::filled(llvm::ArrayRef<Extent> extents, Value value) {

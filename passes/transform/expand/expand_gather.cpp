@@ -5,6 +5,7 @@
 // other, so that the last of equal positions counts.
 
 #include "passes/transform/expand/expand_gather.h"
+#include "ir/dialect/make_op.h"
 #include "passes/transform/expand/expand_scatter.h"
 
 #include "frontend/base/round_up.h"
@@ -93,11 +94,7 @@ Value Positions::turned(Value value, int64_t axis) {
 
 Value Positions::make(llvm::StringRef name, Type type, ValueRange operands,
                       llvm::ArrayRef<NamedAttribute> attributes) {
-  OperationState state(loc_, name);
-  state.addOperands(operands);
-  state.addAttributes(attributes);
-  state.addTypes(type);
-  return b_.create(state)->getResult(0);
+  return makeOp(b_, loc_, name, type, operands, attributes);
 }
 
 /// Whether elements of this type can be taken by their positions on chip.
@@ -363,10 +360,7 @@ Value Positions::combined(llvm::StringRef how, Value ref, ValueRange at, Value v
   if (!combiner)
     // Without a combiner, the last write counts.
     return value;
-  OperationState state(loc_, operationName(*combiner));
-  state.addOperands({element(ref, at), value});
-  state.addTypes(value.getType());
-  return b_.create(state)->getResult(0);
+  return makeOp(b_, loc_, operationName(*combiner), value.getType(), {element(ref, at), value});
 }
 
 /// Rows are independent; a row's positions are gone along in order.

@@ -4,6 +4,7 @@
 
 #include "ir/dialect/attributes.h"
 
+#include "ir/dialect/make_op.h"
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_kinds.h"
@@ -199,27 +200,18 @@ Value Ordering::storage(Type elem, const Extent &last, Value length) {
 /// The positions of keys in order; equal ones keep theirs.
 Value Ordering::order(Value keys) {
   // Sorting positions instead of values is stable and serves keys and places alike.
-  OperationState state(loc_, ArgsortOp::getOperationName());
-  state.addOperands(keys);
-  state.addAttributes({axis(0), b_.getNamedAttr("descending", b_.getBoolAttr(descending_))});
-  state.addTypes(tile(b_.getI32Type(), extentsOf(keys.getType()).front()));
-  return b_.create(state)->getResult(0);
+  return makeOp<ArgsortOp>(b_, loc_, tile(b_.getI32Type(), extentsOf(keys.getType()).front()), keys,
+                           {axis(0), b_.getNamedAttr("descending", b_.getBoolAttr(descending_))});
 }
 
 Value Ordering::gather(Value x, Value places) {
-  OperationState state(loc_, GatherOp::getOperationName());
-  state.addOperands({x, places});
-  state.addAttributes({axis(0)});
-  state.addTypes(tile(elementTypeOf(x.getType()), extentsOf(places.getType()).front()));
-  return b_.create(state)->getResult(0);
+  return makeOp<GatherOp>(b_, loc_,
+                          tile(elementTypeOf(x.getType()), extentsOf(places.getType()).front()),
+                          {x, places}, {axis(0)});
 }
 
 Value Ordering::join(Value a, Value b, const Extent &extent) {
-  OperationState state(loc_, ConcatOp::getOperationName());
-  state.addOperands({a, b});
-  state.addAttributes({axis(0)});
-  state.addTypes(tile(elementTypeOf(a.getType()), extent));
-  return b_.create(state)->getResult(0);
+  return makeOp<ConcatOp>(b_, loc_, tile(elementTypeOf(a.getType()), extent), {a, b}, {axis(0)});
 }
 
 Value Ordering::first(Value x, int64_t count) {
@@ -238,10 +230,7 @@ Value Ordering::positions(Value start, Value length, const Extent &extent) {
 }
 
 Value Ordering::ofFlags(llvm::StringRef name, ValueRange operands) {
-  OperationState state(loc_, name);
-  state.addOperands(operands);
-  state.addTypes(b_.getI1Type());
-  return b_.create(state)->getResult(0);
+  return makeOp(b_, loc_, name, b_.getI1Type(), operands);
 }
 
 /// Whether a scalar stands before another one of a later position only because of its value.

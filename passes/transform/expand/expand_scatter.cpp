@@ -5,6 +5,7 @@
 // the list.
 #include "passes/transform/expand/expand_scatter.h"
 
+#include "ir/dialect/make_op.h"
 #include "ir/dialect/op_facts.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/machine_types.h"
@@ -84,11 +85,7 @@ private:
 
 Value Scatter::make(StringRef name, Type type, ValueRange operands,
                     llvm::ArrayRef<NamedAttribute> attributes) {
-  OperationState state(loc_, name);
-  state.addOperands(operands);
-  state.addAttributes(attributes);
-  state.addTypes(type);
-  return b_.create(state)->getResult(0);
+  return makeOp(b_, loc_, name, type, operands, attributes);
 }
 
 Value Scatter::each(StringRef name, ValueRange operands, Type elem) {
@@ -165,6 +162,7 @@ Value Scatter::fewerThan(ValueRange row, Value bound) {
                                    firstAxes(static_cast<int64_t>(at.size())));
   place = b_.create<arith::IndexCastOp>(loc_, b_.getIndexType(), place);
   Value isLess = b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::slt, place, bound);
+  // The bound itself is not counted: `low` ends at the first position that is not smaller.
   Value nextLow = b_.create<arith::SelectOp>(loc_, isLess, plus(middle, constant(1)), low);
   Value nextHigh = b_.create<arith::SelectOp>(loc_, isLess, high, middle);
   b_.create<scf::YieldOp>(loc_, ValueRange{nextLow, nextHigh});
@@ -192,6 +190,7 @@ std::pair<Value, Value> Scatter::rangesOf(Value places, Value positions) {
         one = b_.create<arith::ConstantIntOp>(loc_, 1, b_.getI32Type());
   Value before = each(SubOp::getOperationName(), {positions, one});
   Value none = make(FullOp::getOperationName(), type, {lengthOf(b_, positions, 0), zero});
+  // Each step halves how many further positions are tried, so the logarithm of the longest list is enough.
   auto steps = static_cast<int64_t>(llvm::Log2_64(static_cast<uint64_t>(listed_)));
   auto loop = b_.create<scf::ForOp>(loc_, constant(0), constant(steps), constant(1),
                                     ValueRange{none, none});
@@ -203,6 +202,7 @@ std::pair<Value, Value> Scatter::rangesOf(Value places, Value positions) {
   for (auto [found, largest] : {std::pair(loop.getRegionIterArg(0), before),
                                 std::pair(loop.getRegionIterArg(1), positions)}) {
     Value further = each(AddOp::getOperationName(), {found, more});
+    // The list is padded with the largest number, which is taken by no search, so reading behind it does no harm.
     Value place = gathered(places, each(SubOp::getOperationName(), {further, one}));
     // Not every machine compares integers by order.
     Value least = each(MinOp::getOperationName(), {place, largest});
@@ -230,6 +230,7 @@ Value Scatter::metOneByOne(Value values, Value first, Value end, Value before) {
   Value sum = loop.getRegionIterArg(0);
   Value at = each(AddOp::getOperationName(), {first, asNumber(loop.getInductionVar())});
   Value last = b_.create<arith::ConstantIntOp>(loc_, listed_ - 1, b_.getI32Type());
+  // Ranges have different lengths; where one has ended, its last element is read again and not used.
   Value inside = each(MinOp::getOperationName(), {at, last});
   // An element is one of the range if its position is not the end of it, or behind that.
   Value behind = each(MaxOp::getOperationName(), {at, end});
@@ -253,6 +254,7 @@ Value Scatter::met(Value list, Value values, Value positions, Value before) {
   Value zero = b_.create<arith::ConstantIntOp>(loc_, 0, b_.getI32Type()),
         one = b_.create<arith::ConstantIntOp>(loc_, 1, b_.getI32Type());
   Value last = each(SubOp::getOperationName(), {end, one});
+  // An empty range at the beginning would ask for the element before the first one.
   last = each(MaxOp::getOperationName(), {last, zero});
   Value hasNone = each(EqOp::getOperationName(), {first, end}, b_.getI1Type());
   return chosen(hasNone, before, gathered(values, last));
@@ -261,6 +263,7 @@ Value Scatter::met(Value list, Value values, Value positions, Value before) {
 /// The part of a row from `at` on, after everything that goes there.
 Value Scatter::tileOf(ValueRange at, Value part) {
   Value length = lengthOf(b_, part, 0);
+  // Only the part of the sorted list that has positions of this tile is read, whatever its length.
   Value first = fewerThan(at, at.back()), end = fewerThan(at, plus(at.back(), length));
   int64_t step = listed_ - kSpare;
   auto loop = b_.create<scf::ForOp>(loc_, first, end, constant(step), ValueRange(part));

@@ -1,4 +1,5 @@
 #include "passes/transform/expand/expand_tensors.h"
+#include "ir/dialect/make_op.h"
 #include "passes/transform/expand/expand_gather.h"
 #include "passes/transform/expand/expand_order.h"
 #include "passes/transform/expand/expand_outside.h"
@@ -77,6 +78,7 @@ Value Expansion::number(Type elem, double value) {
   if (auto real = dyn_cast<FloatType>(elem))
     return b_.create<arith::ConstantOp>(loc_, b_.getFloatAttr(real, value));
   auto attribute = IntegerAttr::get(elem, static_cast<int64_t>(value));
+  // MLIR's own constants have no unsigned types.
   if (elem.isUnsignedInteger())
     return b_.create<ConstantOp>(loc_, attribute);
   return b_.create<arith::ConstantOp>(loc_, attribute);
@@ -84,11 +86,8 @@ Value Expansion::number(Type elem, double value) {
 
 Value Expansion::make(llvm::StringRef name, Type elem, ValueRange operands,
                       llvm::ArrayRef<NamedAttribute> attributes) {
-  OperationState state(loc_, name);
-  state.addOperands(operands);
-  state.addAttributes(attributes);
-  state.addTypes(arrayTypeOf(elem, legalize::Tiles::broadcastExtents(operands)));
-  return b_.create(state)->getResult(0);
+  return makeOp(b_, loc_, name, arrayTypeOf(elem, legalize::Tiles::broadcastExtents(operands)),
+                operands, attributes);
 }
 
 Value Expansion::convert(Value x, Type to) {
@@ -176,6 +175,7 @@ void Expansion::concat() {
     last = user;
     replaced.push_back(user);
   }
+  // If one store is all that reads the whole, the parts are stored where it stores.
   StoreOp into = onlyStore(last);
   b_.setInsertionPoint(into ? into.getOperation() : last->getNextNode());
   Value ref = into ? into.getRef() : storageOf(last->getResult(0).getType(), parts, axis);
@@ -222,16 +222,15 @@ void Expansion::pad() {
     if (type.getExtents()[axis].isConstant())
       continue;
     Value length = lengthOf(b_, pad.getX(), axis);
+    // Margins on either side make the result longer than what is padded.
     for (ValueRange more : {ValueRange(pad.getBefore()), ValueRange(pad.getAfter())})
       if (!more.empty())
         length = b_.createOrFold<arith::AddIOp>(loc_, length, more[static_cast<size_t>(axis)]);
     operands.push_back(length);
   }
   operands.push_back(pad.getValue());
-  OperationState state(loc_, FullOp::getOperationName());
-  state.addOperands(operands);
-  state.addTypes(arrayTypeOf(type.getElementType(), type.getExtents()));
-  Value around = b_.create(state)->getResult(0);
+  Value around =
+      makeOp<FullOp>(b_, loc_, arrayTypeOf(type.getElementType(), type.getExtents()), operands);
   Value ref = storageLike(b_, loc_, around);
   storeWhole(b_, loc_, around, ref);
   llvm::SmallVector<Value> offsets(pad.getBefore());
@@ -263,6 +262,7 @@ void Expansion::interleave() {
                                         loc_, lengths[static_cast<size_t>(axis)], constant(2)));
   Value ref = allocateStorage(b_, loc_, type, named);
   llvm::SmallVector<Value> steps(lengths.size(), constant(1)), offsets(lengths.size(), constant(0));
+  // Each operand gets every second position, the second one beginning at 1.
   steps.back() = constant(2);
   for (Value part : op_->getOperands()) {
     storeBox(part, ref, offsets, lengths, steps);
@@ -277,6 +277,7 @@ void Expansion::deinterleave() {
   lengths.back() = b_.createOrFold<arith::DivUIOp>(loc_, lengths.back(), constant(2));
   llvm::SmallVector<Value> steps(lengths.size(), constant(1)), offsets(lengths.size(), constant(0));
   steps.back() = constant(2);
+  // No element moves: each result reads every second position of the operand.
   for (Value result : op_->getResults()) {
     result.replaceAllUsesWith(b_.create<SliceOp>(loc_, result.getType(), x, offsets, lengths, steps,
                                                  Value(), b_.getDenseI64ArrayAttr({})));
@@ -310,6 +311,7 @@ void Expansion::reshape() {
                            Value(), b_.getDenseI64ArrayAttr(gone));
   if (!added.empty())
     x = b_.create<NewAxisOp>(loc_, result.getType(), x, b_.getDenseI64ArrayAttr(added));
+  // Lengths that are equal may have different names on both sides.
   if (x.getType() != result.getType())
     x = b_.create<CastOp>(loc_, result.getType(), x);
   replaceWith(x);
@@ -376,6 +378,7 @@ void Expansion::reduce() {
   x = convert(x, wide);
   llvm::SmallVector<int64_t> axes = foldedAxesOf(op_);
   OpId kind = loweringOf(op_)->onNumbers.value_or(*opIdOf(op_));
+  // The attributes are the axes and whether they are kept, which mean the same for the other operation.
   OperationState state(loc_, operationName(kind));
   state.addOperands(x);
   state.addAttributes(op_->getAttrs());
@@ -448,6 +451,7 @@ void Expansion::reduceToScalar() {
     element = b_.create(compare)->getResult(0);
   }
   replaceWith(element);
+  // The new reduction is one to an array, which may have to accumulate in a wider type itself.
   if (!searches)
     Expansion(reduction, tileBytes_, machine_).run();
 }

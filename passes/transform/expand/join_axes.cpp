@@ -177,6 +177,7 @@ void BlockJoiner::link(Pair a, Pair b) {
   size_t first = classOf(a.first, a.second), second = classOf(b.first, b.second);
   if (first == second)
     return;
+  // Whatever is known of one pair holds for all that are joined with it, since they change together or not at all.
   classes_[second].parent = first;
   classes_[first].isApart |= classes_[second].isApart;
   classes_[first].isWanted |= classes_[second].isWanted;
@@ -205,10 +206,13 @@ void BlockJoiner::visitOperand(Value result, Value operand) {
   for (int64_t axis = 0; axis + 1 < static_cast<int64_t>(wanted.size()); ++axis) {
     Has first = has(axis), second = has(axis + 1);
     bool isPlain = first != Has::Other && second != Has::Other;
+    // The operand has both axes, or neither: it follows the result.
     if (first == second && (first == Has::All || first == Has::One))
       link({result, axis}, {operand, axis - shift});
     else if (first != Has::Nothing || (second == Has::All && !wanted[axis].isOne()) ||
              second == Has::Other) {
+      // It has one axis of the two. To join them it would be spread over both, which costs little only where it is small beside the
+      // result.
       Together &own = classes_[classOf(result, axis)];
       (isPlain && isSmall(axis) ? own.isSpread : own.isApart) = true;
     }
@@ -226,6 +230,7 @@ void BlockJoiner::visitReduction(Operation *op) {
   llvm::SmallVector<int64_t> folded = reducedAxesOf(op);
   for (int64_t axis = 0; axis + 1 < rankOf(x.getType()); ++axis) {
     bool first = llvm::is_contained(folded, axis), second = llvm::is_contained(folded, axis + 1);
+    // Folded axes stay with an extent of 1, so operand and result number their axes alike.
     if (isa<ArrayType>(result.getType()))
       link({x, axis}, {result, axis});
     size_t own = classOf(x, axis);
@@ -277,6 +282,7 @@ static bool takesFromMemory(Operation *user, Value value) {
 }
 
 void BlockJoiner::visitUsers(Value result) {
+  // Everyone else computes with the axes as they are written, and a tile cannot be reshaped on chip for them.
   bool isKept = llvm::any_of(result.getUsers(), [&](Operation *user) {
     return !isMember(user) && (user->getBlock() != &block_ ||
                                !(takesFromMemory(user, result) || behind_.contains(user)));
@@ -442,6 +448,7 @@ Value BlockJoiner::joinedReduction(Operation *reduction) {
       cloneWith(b_, reduction, joined(x), isArray ? Type(typeFor(result)) : result.getType());
   if (!reduction->hasAttr("axes"))
     return made;
+  // Several folded axes may have become one.
   llvm::SmallVector<int64_t> numbers = numbersOf(x), axes;
   for (int64_t axis : reducedAxesOf(reduction))
     if (!llvm::is_contained(axes, numbers[axis]))
@@ -469,6 +476,7 @@ void BlockJoiner::shapeForOthers(Operation *op, Value made) {
   for (Operation *user : result.getUsers())
     if (!isMember(user) && !isa<ReshapeOp>(user))
       others.push_back(user);
+  // A reshape takes the joined value itself: it keeps the order of elements, whatever their axes are called.
   for (Operation *user : result.getUsers())
     if (isa<ReshapeOp>(user) && user->getBlock() == &block_)
       others.push_back(user);
@@ -558,6 +566,7 @@ void BlockJoiner::run() {
   for (Operation &op : block_)
     if (isMember(&op))
       all.push_back(&op);
+  // All are visited before any is rewritten: a pair may be kept apart by the last operation that has it.
   for (Operation *op : all)
     visit(op);
   for (Operation *op : all)
@@ -572,6 +581,7 @@ void joinAxes(func::FuncOp function) {
   llvm::SmallVector<Block *> blocks;
   function->walk([&](Block *block) {
     Operation *parent = block->getParentOp();
+    // In grids there are tiles, whose axes are those of their grid.
     if (!isa<ParallelOp>(parent) && !parent->getParentOfType<ParallelOp>())
       blocks.push_back(block);
   });

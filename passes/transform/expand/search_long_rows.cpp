@@ -5,6 +5,7 @@
 #include "passes/transform/expand/search_long_rows.h"
 
 #include "ir/dialect/attributes.h"
+#include "ir/dialect/make_op.h"
 #include "passes/analysis/lengths.h"
 #include "passes/transform/combiners.h"
 #include "passes/transform/groups/group_schedule.h"
@@ -83,10 +84,7 @@ Value LongSearch::isWorthIt() {
 
 Value LongSearch::make(llvm::StringRef name, Type elem, llvm::ArrayRef<Extent> extents,
                        ValueRange operands) {
-  OperationState state(loc_, name);
-  state.addOperands(operands);
-  state.addTypes(arrayTypeOf(elem, extents));
-  return b_.create(state)->getResult(0);
+  return makeOp(b_, loc_, name, arrayTypeOf(elem, extents), operands);
 }
 
 /// Along the axis, of which one element is kept.

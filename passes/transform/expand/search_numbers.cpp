@@ -3,6 +3,7 @@
 
 #include "passes/transform/expand/search_numbers.h"
 
+#include "ir/dialect/make_op.h"
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/transform/combiners.h"
 #include "passes/transform/groups/group_schedule.h"
@@ -69,10 +70,7 @@ private:
   Value number(Type elem, double value) { return numberOf(b_, loc_, elem, value); }
   /// With the shape of `like`.
   Value make(llvm::StringRef name, Type elem, Type like, ValueRange operands) {
-    OperationState state(loc_, name);
-    state.addOperands(operands);
-    state.addTypes(withElements(like, elem));
-    return b_.create(state)->getResult(0);
+    return makeOp(b_, loc_, name, withElements(like, elem), operands);
   }
   Type withElements(Type like, Type elem) const {
     auto array = dyn_cast<ArrayType>(like);

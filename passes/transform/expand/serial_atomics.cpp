@@ -3,6 +3,7 @@
 
 #include "passes/transform/expand/serial_atomics.h"
 
+#include "ir/dialect/make_op.h"
 #include "ir/dialect/op_facts.h"
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/transform/make_grid.h"
@@ -65,10 +66,8 @@ static void serialise(StoreOp store, size_t number) {
   Value old =
       b.create<LoadOp>(loc, type, store.getRef(), store.getOffsets(), store.getLengths(),
                        store.getSteps(), Value(), b.getDenseI64ArrayAttr(store.getDropped()));
-  OperationState state(loc, operationName(*combinerNamed(*store.getAtomic())));
-  state.addOperands({old, value});
-  state.addTypes(type);
-  store.getValueMutable().assign(b.create(state)->getResult(0));
+  store.getValueMutable().assign(
+      makeOp(b, loc, operationName(*combinerNamed(*store.getAtomic())), type, {old, value}));
   store.removeAtomicAttr();
 }
 

@@ -7,6 +7,7 @@
 #include "passes/transform/expand/stack_sums.h"
 
 #include "ir/dialect/attributes.h"
+#include "ir/dialect/make_op.h"
 #include "passes/analysis/fix_pipe.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
@@ -290,11 +291,7 @@ Value SumOfProducts::sideBySide(Value operand, int64_t axis, llvm::ArrayRef<Valu
 }
 
 static Value multiply(OpBuilder &b, MatmulOp like, Value left, Value right, Type type) {
-  OperationState state(like.getLoc(), MatmulOp::getOperationName());
-  state.addOperands({left, right});
-  state.addAttributes(like->getAttrs());
-  state.addTypes(type);
-  return b.create(state)->getResult(0);
+  return makeOp<MatmulOp>(b, like.getLoc(), type, {left, right}, like->getAttrs());
 }
 
 /// One axis of rows, where the right operand is a matrix: tiles then need not end with rows of an image.
@@ -338,10 +335,7 @@ void SumOfProducts::rewrite() {
   // The loop began with this sum. It is added behind all rounds instead of before them, which is
   // another order of the same sum.
   if (!isZeroValue(start)) {
-    OperationState state(sum_.add.getLoc(), AddOp::getOperationName());
-    state.addOperands({start, sum});
-    state.addTypes(sum.getType());
-    sum = b_.create(state)->getResult(0);
+    sum = makeOp<AddOp>(b_, sum_.add.getLoc(), sum.getType(), {start, sum});
   }
   Value result = outermost.getResult(0), placed = sum;
   if (result.getType() != sum.getType())

@@ -1,6 +1,7 @@
 // Tiles of the members of a group: what is computed, loaded, made anew and folded.
 #include "passes/transform/groups/chunk_tiles.h"
 
+#include "ir/dialect/make_op.h"
 #include "passes/transform/combiners.h"
 #include "passes/transform/legalize/legalize.h"
 #include "passes/transform/whole_storage.h"
@@ -61,10 +62,8 @@ private:
 // ---- elementwise --------------------------------------------------------------------------------
 
 Value ChunkEmitter::make(llvm::StringRef name, Type elem, ValueRange operands) {
-  OperationState state(loc_, name);
-  state.addOperands(operands);
-  state.addTypes(arrayTypeOf(elem, legalize::Tiles::broadcastExtents(operands)));
-  return b_.create(state)->getResult(0);
+  return makeOp(b_, loc_, name, arrayTypeOf(elem, legalize::Tiles::broadcastExtents(operands)),
+                operands);
 }
 
 /// The result is as large as the operands make it: what only repeats is not repeated yet.
@@ -184,10 +183,7 @@ Value ChunkEmitter::tileOf(Value value, const AxisMap &map) {
 Value ChunkEmitter::filled(Value scalar, const AxisMap &map) {
   llvm::SmallVector<Value> operands = lengthsOf(map);
   operands.push_back(scalar);
-  OperationState state(loc_, FullOp::getOperationName());
-  state.addOperands(operands);
-  state.addTypes(typeOf(scalar.getType(), map));
-  return b_.create(state)->getResult(0);
+  return makeOp<FullOp>(b_, loc_, typeOf(scalar.getType(), map), operands);
 }
 
 /// Constants and positions.
@@ -386,11 +382,9 @@ Value foldAlong(OpBuilder &builder, Location loc, Value tile, llvm::StringRef co
   if (extents[static_cast<size_t>(axis)].isOne())
     return tile;
   extents[static_cast<size_t>(axis)] = Extent::constant(1);
-  OperationState state(loc, reductionBy(combiner));
-  state.addOperands(tile);
-  state.addAttribute("axes", builder.getDenseI64ArrayAttr(axis));
-  state.addTypes(arrayTypeOf(elementTypeOf(tile.getType()), extents));
-  return builder.create(state)->getResult(0);
+  return makeOp(builder, loc, reductionBy(combiner),
+                arrayTypeOf(elementTypeOf(tile.getType()), extents), tile,
+                {builder.getNamedAttr("axes", builder.getDenseI64ArrayAttr(axis))});
 }
 
 /// The present chunk of what a scan runs over, folded.
@@ -434,12 +428,10 @@ llvm::SmallVector<Value> ChunkEmitter::combine(Operation *reduction,
   Value part = fold(reduction);
   Value best = spread(operandTile(reduction, 0), group_->operandMap(reduction, 0));
   if (axis(id).role != TileAxis::Single && !axis(id).extent.isOne()) {
-    OperationState state(loc_, largest ? ReduceMaxOp::getOperationName()
-                                       : ReduceMinOp::getOperationName());
-    state.addOperands(best);
-    state.addAttribute("axes", b_.getDenseI64ArrayAttr(axis(id).role == TileAxis::Col));
-    state.addTypes(arrayTypeOf(elem, ir::extentsOf(part.getType())));
-    best = b_.create(state)->getResult(0);
+    best = makeOp(
+        b_, loc_, largest ? ReduceMaxOp::getOperationName() : ReduceMinOp::getOperationName(),
+        arrayTypeOf(elem, ir::extentsOf(part.getType())), best,
+        {b_.getNamedAttr("axes", b_.getDenseI64ArrayAttr(axis(id).role == TileAxis::Col))});
   }
   // Positions in the chunk count from its begin.
   Value from = b_.createOrFold<arith::IndexCastOp>(loc_, positions, axis(id).position);

@@ -1,6 +1,7 @@
 #include "passes/transform/groups/fold_grids.h"
 
 #include "ir/dialect/attributes.h"
+#include "ir/dialect/make_op.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
 #include "passes/transform/whole_storage.h"
@@ -209,10 +210,8 @@ static Value foldOfParts(OpBuilder &b, StoredFold &found, Value storage) {
   if (!isa<ReduceMeanOp>(found.fold))
     return result;
   auto all = llvm::to_vector(llvm::seq<int64_t>(0, static_cast<int64_t>(found.gridAxes.size())));
-  OperationState state(loc, DivOp::getOperationName());
-  state.addOperands({result, countAlong(b, loc, found.load.getResult(), all)});
-  state.addTypes(result.getType());
-  return b.create(state)->getResult(0);
+  return makeOp<DivOp>(b, loc, result.getType(),
+                       {result, countAlong(b, loc, found.load.getResult(), all)});
 }
 
 static void foldTiles(StoredFold &found, CountNames &names) {

@@ -1,6 +1,7 @@
 // Orderings of element types that the sort instruction does not take, by orderings of `f32`.
 
 #include "passes/transform/legalize/legalize_order.h"
+#include "ir/dialect/make_op.h"
 
 #include <numeric>
 
@@ -123,11 +124,8 @@ bool rewriteTopk(const Tiles &t, Operation *op) {
   lengths.back() = kept.isConstant() ? t.index(kept.length) : op->getOperand(1);
   Value top = t.r.create<SliceOp>(t.loc, op->getResult(1).getType(), order, offsets, lengths,
                                   ValueRange(), Value(), t.r.getDenseI64ArrayAttr({}));
-  OperationState state(t.loc, GatherOp::getOperationName());
-  state.addOperands({x, top});
-  state.addAttribute("axis", t.r.getI64IntegerAttr(last));
-  state.addTypes(op->getResult(0).getType());
-  Value values = t.r.create(state)->getResult(0);
+  Value values = makeOp<GatherOp>(t.r, t.loc, op->getResult(0).getType(), {x, top},
+                                  {t.r.getNamedAttr("axis", t.r.getI64IntegerAttr(last))});
   t.r.replaceOp(op, {values, top});
   return true;
 }

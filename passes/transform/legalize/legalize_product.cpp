@@ -1,6 +1,7 @@
 // Products: `einsum` and products with vectors as products of matrices.
 #include "passes/transform/legalize/legalize_product.h"
 
+#include "ir/dialect/make_op.h"
 #include "passes/transform/legalize/legalize_product_loops.h"
 #include "passes/transform/legalize/legalize_shape.h"
 
@@ -93,11 +94,9 @@ static Value sumOver(const Tiles &t, Value x, llvm::ArrayRef<int64_t> axes) {
   llvm::SmallVector<Extent> extents(extentsOf(x.getType()));
   for (int64_t axis : axes)
     extents[static_cast<size_t>(axis)] = Extent::constant(1);
-  OperationState state(t.loc, ReduceSumOp::getOperationName());
-  state.addOperands(x);
-  state.addAttribute("axes", t.r.getDenseI64ArrayAttr(axes));
-  state.addTypes(arrayTypeOf(elem(x), extents));
-  return t.dropAxes(t.r.create(state)->getResult(0), axes);
+  return t.dropAxes(makeOp<ReduceSumOp>(t.r, t.loc, arrayTypeOf(elem(x), extents), x,
+                                        {t.r.getNamedAttr("axes", t.r.getDenseI64ArrayAttr(axes))}),
+                    axes);
 }
 
 /// The diagonal of axes that have one letter: what stands elsewhere is 0, and the later axis is

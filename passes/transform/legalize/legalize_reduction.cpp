@@ -1,5 +1,6 @@
 // Reductions, searches and scans.
 #include "passes/transform/legalize/legalize_reduction.h"
+#include "ir/dialect/make_op.h"
 #include "passes/transform/legalize/legalize_comparison.h"
 
 #include "frontend/base/round_up.h"
@@ -98,11 +99,8 @@ static Value leave(const Tiles &t, const Detour &detour, Value x, Type to) {
 static Value reduceAxis(const Tiles &t, llvm::StringRef name, Value x, int64_t axis) {
   llvm::SmallVector<Extent> extents(extentsOf(x.getType()));
   extents[static_cast<size_t>(axis)] = Extent::constant(1);
-  OperationState state(t.loc, name);
-  state.addOperands(x);
-  state.addAttribute("axes", t.r.getDenseI64ArrayAttr(axis));
-  state.addTypes(arrayTypeOf(elem(x), extents));
-  return t.r.create(state)->getResult(0);
+  return makeOp(t.r, t.loc, name, arrayTypeOf(elem(x), extents), x,
+                {t.r.getNamedAttr("axes", t.r.getDenseI64ArrayAttr(axis))});
 }
 
 /// Rows, then columns; further axes become columns by merging what follows them.
@@ -160,11 +158,8 @@ static Value rewriteReduction(const Tiles &t, Operation *op) {
 static Value searchAlong(const Tiles &t, Operation *op, Value x, int64_t axis) {
   llvm::SmallVector<Extent> extents(extentsOf(x.getType()));
   extents[static_cast<size_t>(axis)] = Extent::constant(1);
-  OperationState state(t.loc, op->getName());
-  state.addOperands(x);
-  state.addAttribute("axis", t.r.getI64IntegerAttr(axis));
-  state.addTypes(arrayTypeOf(t.i32(), extents));
-  return t.r.create(state)->getResult(0);
+  return makeOp(t.r, t.loc, op->getName().getStringRef(), arrayTypeOf(t.i32(), extents), x,
+                {t.r.getNamedAttr("axis", t.r.getI64IntegerAttr(axis))});
 }
 
 static Value rewriteSearch(const Tiles &t, Operation *op) {
