@@ -3,15 +3,13 @@
 // microseconds, and their ratio; both take turns, and must give the same values. Arrays begin as large pages do, or have
 // small ones if SMALL_PAGES is in the environment. With `all` there is a row for each
 // algorithm, and not only for the one that ranks choose.
+#include "bench/ranks/plugin_port.h"
 #include "common/tool_number.h"
 #include "runtime/movement/predict.h"
-#include "runtime/movement/run_rank.h"
-#include "runtime/ranks/ranks.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <dlfcn.h>
 #include <functional>
 #include <map>
 #include <mpi.h>
@@ -19,7 +17,7 @@
 #include <sys/mman.h>
 #include <vector>
 
-using namespace ptl::movement;
+using namespace ptl::bench;
 
 namespace {
 
@@ -58,57 +56,6 @@ private:
   static inline std::map<uintptr_t, std::pair<void *, std::size_t>> all_;
 };
 using Floats = std::vector<float, LargePages<float>>;
-
-class PluginPort : public Port {
-public:
-  explicit PluginPort(const PtlRanks &ranks) : ranks_(ranks) {}
-  void send(uint32_t rank, std::span<const uint8_t> bytes) override {
-    ranks_.send(static_cast<int32_t>(rank), bytes.data(), bytes.size());
-  }
-  void post(uint32_t rank, std::span<const uint8_t> bytes) override {
-    ranks_.post(static_cast<int32_t>(rank), bytes.size(), nullptr,
-                const_cast<uint8_t *>(bytes.data()));
-  }
-  void postBy(uint32_t rank, size_t size, const GiveBytes &give) override {
-    auto next = [](void *message, void *bytes, size_t count) {
-      (*static_cast<const GiveBytes *>(message))({static_cast<uint8_t *>(bytes), count});
-    };
-    ranks_.post(static_cast<int32_t>(rank), size, next, const_cast<GiveBytes *>(&give));
-  }
-  bool settle(uint32_t rank) override { return ranks_.settle(static_cast<int32_t>(rank), 60) == 0; }
-  bool receive(uint32_t rank, std::span<uint8_t> bytes) override {
-    return receive(rank, bytes.size(), bytes.data(), nullptr);
-  }
-  bool receiveBy(uint32_t rank, size_t size, const TakeBytes &take) override {
-    return receive(rank, size, nullptr, &take);
-  }
-  bool receiveInto(uint32_t rank, std::span<uint8_t> bytes, const TakeBytes &seen) override {
-    return receive(rank, bytes.size(), bytes.data(), &seen);
-  }
-  Cost cost() const override {
-    Cost cost;
-    cost.ranksPerCore = ranks_.ranksPerCore;
-    return cost;
-  }
-
-private:
-  bool receive(uint32_t rank, size_t size, void *place, const TakeBytes *take) {
-    auto next = [](void *message, void *bytes, size_t count) {
-      (*static_cast<const TakeBytes *>(message))({static_cast<uint8_t *>(bytes), count});
-    };
-    return ranks_.receive(static_cast<int32_t>(rank), size, place, take ? +next : nullptr,
-                          const_cast<TakeBytes *>(take), 60) == 0;
-  }
-
-  const PtlRanks &ranks_;
-};
-
-void addFloats(uint8_t *to, const uint8_t *from, int64_t count, bool) {
-  auto *sum = reinterpret_cast<float *>(to);
-  const auto *other = reinterpret_cast<const float *>(from);
-  for (int64_t i = 0; i < count; ++i)
-    sum[i] += other[i];
-}
 
 /// One movement, and what MPI has for it. The arrays are those of this rank, dense.
 struct Movement {
@@ -248,9 +195,7 @@ std::vector<Movement> movementsOf(int count) {
 } // namespace
 
 int main(int argc, char **argv) {
-  void *library = argc > 1 ? ::dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL) : nullptr;
-  auto open = reinterpret_cast<PtlRanksOpen>(library ? ::dlsym(library, PTL_RANKS_OPEN) : nullptr);
-  const PtlRanks *ranks = open ? open() : nullptr;
+  const PtlRanks *ranks = argc > 1 ? openRanks(argv[1]) : nullptr;
   if (!ranks) {
     std::fprintf(
         stderr,

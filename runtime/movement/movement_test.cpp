@@ -581,6 +581,12 @@ TEST(Movement, StepsFollowTheCores) {
   Request exchange{Kind::AllToAll, {64, 64}, 4, 0, 1};
   EXPECT_LT(predictSeconds(makeSteps(exchange, Algorithm::Mesh), 4, cost),
             predictSeconds(makeSteps(exchange, Algorithm::Bruck), 4, cost));
+  // So what all send at once, and wait for once, takes the least time, also where it has more messages.
+  Request gather{Kind::AllGather, {128, 128}, 4};
+  EXPECT_EQ(chooseSteps(gather, 4, cost).algorithm, Algorithm::Mesh);
+  EXPECT_LT(messagesOf(makeSteps(gather, Algorithm::Doubling)),
+            messagesOf(chooseSteps(gather, 4, cost)));
+  EXPECT_EQ(chooseSteps({Kind::AllReduce, {512, 512}, 4}, 4, cost).algorithm, Algorithm::Mesh);
 }
 
 TEST(Movement, BytesSent) {

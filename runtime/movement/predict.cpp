@@ -81,6 +81,8 @@ private:
         return false;
       Arrival arrival = channel.front();
       channel.pop_front();
+      if (cost_.ranksPerCore > 1 && arrival.begin > now_[rank])
+        busy_ += cost_.perWait;
       // A port receives one message after the other as well, also from several senders.
       in_[rank] = std::max(arrival.begin, in_[rank]) + arrival.seconds;
       now_[rank] = std::max(now_[rank], in_[rank]);

@@ -255,19 +255,16 @@ private:
     Reading from = reading(step);
     Writing to = writing(step);
     if (from.isOneRun() && to.isOneRun())
-      return copyFromEnd(to.at(), from.at(), from.rest());
+      return copyByTiles(to.at(), from.at(), from.rest());
     walkBoth(to, from, from.rest(),
              [](uint8_t *a, const uint8_t *b, size_t size) { std::memcpy(a, b, size); });
   }
 
-  /// Others may fetch the same bytes at this time, from the front. Two cores that read the same lines
-  /// at once, one behind the other, take three times as long as two that do not.
-  static void copyFromEnd(uint8_t *to, const uint8_t *from, size_t size) {
-    while (size > 0) {
-      size_t part = std::min(size, kTile);
-      size -= part;
-      std::memcpy(to + size, from + size, part);
-    }
+  /// `memcpy` of a large block goes past the caches, which takes longer here: what is copied has just been, or is about
+  /// to be, fetched by others.
+  static void copyByTiles(uint8_t *to, const uint8_t *from, size_t size) {
+    for (size_t at = 0; at < size; at += kTile)
+      std::memcpy(to + at, from + at, std::min(kTile, size - at));
   }
 
   struct Sum {

@@ -162,6 +162,8 @@ struct Cost {
   double perFetch = 2e-6, perByteFetched = 1.0 / 25e9;
   /// How many ranks take turns on one core: if more than one does, what all ranks do counts, and not only what they wait for.
   double ranksPerCore = 1;
+  /// What a rank that waits costs its core then: others take their turns, but not without a pause.
+  double perWait = 5e-6;
 
   double secondsOnWay(double bytes) const {
     return bytes * (bytes < leastFetched ? perByte : perByteFetched);

@@ -13,12 +13,14 @@ namespace ptl::ranks {
 /// The state that both sides share; initially zero. The bytes of the ring follow it.
 struct RingHead {
   alignas(64) std::atomic<uint64_t> written; ///< total bytes
+  std::atomic<uint64_t> begin;               ///< the position of what lies at the beginning
   alignas(64) std::atomic<uint64_t> read;
   std::atomic<uint64_t> fetched; ///< messages that the reader has fetched from where they lie, ever
 };
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
-/// One side of a ring of `capacity` bytes.
+/// One side of a ring of `capacity` bytes. If the reader keeps up, all bytes go through its beginning: there they stay in a
+/// cache, while a page that is used for the first time costs more than most messages.
 class SharedRing {
 public:
   SharedRing() = default;
@@ -30,6 +32,9 @@ public:
 
   std::pair<void *, size_t> memory() const { return {head_, sizeof *head_ + capacity_}; }
 
+  /// What is used if the reader keeps up with messages that are smaller.
+  static constexpr size_t kUsedFirst = 8 << 10;
+
   /// For so many bytes there is room.
   size_t room() {
     other_ = head_->read.load(std::memory_order_acquire);
@@ -40,8 +45,12 @@ public:
   /// Writes as much as there is room for, up to `size`; so many bytes. `give(to, count)` writes the next ones.
   template <typename Give> size_t writeBy(size_t size, Give give) {
     uint64_t written = head_->written.load(std::memory_order_relaxed);
-    if (capacity_ - (written - other_) < size)
+    bool isBehindFirst = written - begin_ >= kUsedFirst;
+    if (isBehindFirst || capacity_ - (written - other_) < size)
       other_ = head_->read.load(std::memory_order_acquire);
+    // The reader sees where the next bytes lie when it sees them, and needs no others.
+    if (isBehindFirst && other_ == written)
+      head_->begin.store(begin_ = written, std::memory_order_relaxed);
     size = std::min(size, static_cast<size_t>(capacity_ - (written - other_)));
     if (size == 0)
       return 0;
@@ -59,8 +68,10 @@ public:
   /// Reads as much as there is, up to `size`; so many bytes. `take(from, count)` reads the next ones.
   template <typename Take> size_t readBy(size_t size, Take take) {
     uint64_t read = head_->read.load(std::memory_order_relaxed);
-    if (other_ - read < size)
+    if (other_ - read < size) {
       other_ = head_->written.load(std::memory_order_acquire);
+      begin_ = head_->begin.load(std::memory_order_relaxed);
+    }
     size = std::min(size, static_cast<size_t>(other_ - read));
     if (size == 0)
       return 0;
@@ -82,7 +93,8 @@ public:
 private:
   /// Calls `each(bytes, count)` for the bytes from `position` on: twice if they go past the end of the ring.
   template <typename Each> void forBytes(uint64_t position, size_t size, Each &each) {
-    size_t at = static_cast<size_t>(position % capacity_), first = std::min(size, capacity_ - at);
+    size_t at = static_cast<size_t>((position - begin_) % capacity_),
+           first = std::min(size, capacity_ - at);
     each(bytes_ + at, first);
     if (size > first)
       each(bytes_, size - first);
@@ -92,6 +104,7 @@ private:
   char *bytes_ = nullptr;
   size_t capacity_ = 0;
   uint64_t other_ = 0; ///< the other side's progress when this side last looked
+  uint64_t begin_ = 0; ///< as in the head
 };
 
 } // namespace ptl::ranks

@@ -36,18 +36,44 @@ TEST(SharedRing, TakesAsMuchAsThereIsRoomFor) {
   EXPECT_FALSE(SharedRing());
 }
 
+TEST(SharedRing, UsesItsBeginningIfTheReaderKeepsUp) {
+  constexpr size_t kCapacity = 8 * SharedRing::kUsedFirst, kMessage = 1000;
+  RingMemory memory(kCapacity);
+  SharedRing writer(memory.bytes.get(), kCapacity), reader(memory.bytes.get(), kCapacity);
+  std::vector<char> from(kMessage, 'x'), to(kMessage);
+  auto pass = [&](size_t messages) {
+    for (size_t i = 0; i < messages; ++i)
+      EXPECT_EQ(writer.write(from.data(), kMessage), kMessage);
+    for (size_t i = 0; i < messages; ++i) {
+      to.assign(kMessage, ' ');
+      EXPECT_EQ(reader.read(to.data(), kMessage), kMessage);
+      EXPECT_EQ(to, from);
+    }
+  };
+  auto isUsed = [&](size_t at) {
+    return static_cast<const char *>(memory.bytes.get())[sizeof(RingHead) + at] != 0;
+  };
+  for (int i = 0; i < 1000; ++i)
+    pass(1);
+  EXPECT_TRUE(isUsed(SharedRing::kUsedFirst - 1));
+  EXPECT_FALSE(isUsed(SharedRing::kUsedFirst + kMessage));
+  // A reader that is behind has all of the ring before it.
+  pass(kCapacity / kMessage);
+  EXPECT_TRUE(isUsed(kCapacity / kMessage * kMessage - 1));
+}
+
 TEST(SharedRing, BetweenThreads) {
-  constexpr size_t kSize = 1 << 15;
-  for (size_t capacity : {64u, 320u}) {
+  for (size_t capacity : {size_t(64), size_t(320), 3 * SharedRing::kUsedFirst}) {
+    const size_t size = std::max<size_t>(1 << 15, 16 * capacity);
     RingMemory memory(capacity);
-    std::vector<char> from(kSize), to(kSize);
+    std::vector<char> from(size), to(size);
     std::mt19937 random(1);
     for (char &byte : from)
       byte = static_cast<char>(random());
-    auto pieces = [](uint32_t seed, auto move) {
+    auto pieces = [size](uint32_t seed, auto move) {
       std::mt19937 drawn(seed);
-      for (size_t at = 0; at < kSize;) {
-        size_t moved = move(at, std::min<size_t>(kSize - at, 1 + drawn() % 500));
+      for (size_t at = 0; at < size;) {
+        size_t moved = move(at, std::min<size_t>(size - at, 1 + drawn() % 5000));
         at += moved;
         if (moved == 0)
           std::this_thread::yield();

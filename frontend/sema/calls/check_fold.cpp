@@ -94,7 +94,7 @@ bool Fold::readCallee(const CallArgument &arg) {
     return false;
   if (isAssociative(*callee))
     return true;
-  reportFold(*this, arg.span, "`" + text + "` is not declared to be associative")
+  reportFold(*this, arg.span, "`" + text + "`, which is not declared to be associative")
       .label(callee->nameSpan, "declared here")
       .help("if `f(f(a, b), c)` equals `f(a, f(b, c))`, write `where associative` after its "
             "results; `ptlc test` checks it on samples");
