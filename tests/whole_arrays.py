@@ -102,6 +102,31 @@ def histogram(draw, n, k):
     return {"N": n, "idx": idx}, {"y": np.bincount(idx, minlength=n).astype(np.int32) + 1}
 
 
+def product(draw, m, n, k):
+    a, b = draw(m, k), draw(k, n)
+    return {"a": a, "b": b}, {"c": a @ b}
+
+
+def of_turned(draw, m, n, k):
+    a, b = draw(k, m), draw(n, k)
+    return {"a": a, "b": b}, {"c": (a.T @ b.T).T}
+
+
+def of_batches(draw, c, m, n, k):
+    a, b, bias = draw(c, m, k), draw(c, k, n), draw(c, n)
+    return {"a": a, "b": b, "bias": bias}, {"c": np.maximum(a @ b + bias[:, None], 0)}
+
+
+def gated(draw, m, n, k):
+    x, gate, up = draw(m, k), draw(k, n), draw(k, n)
+    return {"x": x, "gate": gate, "up": up}, {"y": x @ gate / (1 + np.exp(-(x @ gate))) * (x @ up)}
+
+
+def of_computed(draw, m, n, k):
+    a, b, s = draw(m, k), draw(k, n), draw(m)
+    return {"a": a, "b": b, "s": s}, {"c": (a * 2 + 1) @ b * s[:, None]}
+
+
 # What makes arguments and results, the file, and for each case its lengths.
 CASES = {
     "group_norm": (group_norm, "images", [(2, 8, 5, 7), (1, 4, 1, 1), (3, 12, 9, 33)]),
@@ -120,6 +145,11 @@ CASES = {
     "histogram": (histogram, "positions", [(35, 301), (1, 1), (5000, 2100)]),
     "changed_in_place": (scatters(np.add, lambda n, k: ((n,), k), 0, np.float32, "x"), "positions", [(3501, 301), (1, 1)]),
     "depthwise": (depthwise, "images", [(3, 7, 9), (1, 1, 1), (2, 33, 65)]),
+    "product": (product, "products", [(1000, 530, 20), (1, 1, 1), (833, 1, 7), (70, 1100, 33)]),
+    "of_turned": (of_turned, "products", [(1000, 300, 20), (1, 1, 1), (70, 530, 7)]),
+    "of_batches": (of_batches, "products", [(2, 900, 300, 9), (1, 1, 1, 1), (3, 65, 33, 70)]),
+    "gated": (gated, "products", [(1000, 300, 20), (1, 1, 1), (65, 530, 33)]),
+    "of_computed": (of_computed, "products", [(1000, 300, 20), (1, 1, 1), (65, 530, 33)]),
     "in_place": (in_place, "images", [(3, 5, 7), (1, 1, 1), (2, 33, 130)]),
 }  # fmt: skip
 
