@@ -228,6 +228,9 @@ static bool takeTiles(OpBuilder &b, TakeOp take, Value source, Value ref, int64_
   auto constant = [&](int64_t value) { return b.create<arith::ConstantIndexOp>(loc, value); };
   auto ceilDiv = [&](Value a, Value by) { return b.createOrFold<arith::CeilDivUIOp>(loc, a, by); };
   Value rows = lengthOf(b, take.getResult(), 0), cols = lengthOf(b, take.getResult(), 1);
+  // What data decide is a few rows mostly, which come sooner one by one.
+  if (!isProductOfDims(rows) || !isProductOfDims(cols))
+    return false;
   int64_t most = tileBits / columns / bits;
   Value each = b.createOrFold<arith::MulIOp>(loc, rows, ceilDiv(cols, constant(columns)));
   each = ceilDiv(each, constant(cores));
