@@ -176,6 +176,23 @@ def apart(draw, t, c):
     return {"x": x, "w": w}, {"y": x * w + 1}
 
 
+def ordered(draw, t, c):
+    x = draw(t, c)
+    return {"x": x}, {"y": x[::-1] + 1, "last": x[-1] * 2}
+
+
+def late(draw, t, c):
+    x = draw(t, c)
+    y = np.zeros_like(x)
+    y[2:] = x[: max(t - 2, 0)] - x[2:]
+    return {"x": x}, {"y": y}
+
+
+def around(draw, *shape):
+    x = draw(*shape)
+    return {"x": x}, {"y": x[:, ::-1] * 3}
+
+
 def taken(draw, t, e, n):
     x, ids = draw(t, e).astype(np.float16), (np.abs(draw(n)) * t).astype(np.int32) % t
     return {"x": x, "ids": ids}, {"y": x[ids]}
@@ -215,6 +232,9 @@ CASES = {
     "in_turn": (in_turn, "rounds", [(3, 19, 70), (1, 1, 1), (2, 8, 600)]),
     "known": (known, "rounds", [(300,), (1,), (6000,)]),
     "apart": (apart, "rounds", [(37, 300), (1, 1), (300, 9)]),
+    "ordered": (ordered, "rounds", [(37, 70), (1, 1)]),
+    "late": (late, "rounds", [(37, 70), (1, 5), (3, 600)]),
+    "around": (around, "rounds", [(3, 19, 70), (1, 1, 1), (50, 3, 33)]),
     "taken": (taken, "positions", [(70, 300, 1500), (1, 1, 1), (9, 2100, 3), (300, 40, 801)]),
     "taken_twice": (taken_twice, "positions", [(70, 65, 9, 33), (1, 1, 1, 1)]),
     "in_place": (in_place, "images", [(3, 5, 7), (1, 1, 1), (2, 33, 130)]),
