@@ -42,7 +42,13 @@ uint64_t Dependence::axesOfArgument(BlockArgument argument) {
   Operation *owner = argument.getOwner()->getParentOp();
   if (owner == grid_)
     return uint64_t(1) << std::min(argument.getArgNumber(), 63u);
-  return grid_->isProperAncestor(owner) ? axesOfAll(owner->getOperands()) : 0;
+  if (!grid_->isProperAncestor(owner))
+    return 0;
+  // What a loop carries says nothing of how far it has come.
+  auto loop = dyn_cast<scf::ForOp>(owner);
+  return loop && argument == loop.getInductionVar()
+             ? axesOfAll({loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
+             : axesOfAll(owner->getOperands());
 }
 
 uint64_t Dependence::axesOf(Value value) {
@@ -96,11 +102,11 @@ PointOrder::PointOrder(KernelContext &context, ir::ParallelOp grid, llvm::ArrayR
   if (groups < 4 || !multipliesRowsByColumns(c_, grid) || isOne(counts.back()) ||
       isOne(counts[counts.size() - 2]))
     return;
-  // A grid without points has no band, and is not divided by its rows.
-  Value rows =
-      c_.b.createOrFold<arith::MaxSIOp>(c_.loc, counts[counts.size() - 2], constant(c_, 1));
-  // Bands are of nearly equal height.
-  Value bands = c_.b.createOrFold<arith::CeilDivSIOp>(c_.loc, rows, constant(c_, groups / 2));
+  // Bands are of nearly equal height. A grid without points has one, too.
+  Value rows = counts[counts.size() - 2], one = constant(c_, 1);
+  Value bands = c_.b.createOrFold<arith::SubIOp>(c_.loc, rows, one);
+  bands = c_.b.createOrFold<arith::DivSIOp>(c_.loc, bands, constant(c_, groups / 2));
+  bands = c_.b.createOrFold<arith::AddIOp>(c_.loc, bands, one);
   band_ = c_.b.createOrFold<arith::CeilDivSIOp>(c_.loc, rows, bands);
 }
 
