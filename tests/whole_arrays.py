@@ -102,6 +102,107 @@ def histogram(draw, n, k):
     return {"N": n, "idx": idx}, {"y": np.bincount(idx, minlength=n).astype(np.int32) + 1}
 
 
+def product(draw, m, n, k):
+    a, b = draw(m, k), draw(k, n)
+    return {"a": a, "b": b}, {"c": a @ b}
+
+
+def of_turned(draw, m, n, k):
+    a, b = draw(k, m), draw(n, k)
+    return {"a": a, "b": b}, {"c": (a.T @ b.T).T}
+
+
+def of_batches(draw, c, m, n, k):
+    a, b, bias = draw(c, m, k), draw(c, k, n), draw(c, n)
+    return {"a": a, "b": b, "bias": bias}, {"c": np.maximum(a @ b + bias[:, None], 0)}
+
+
+def gated(draw, m, n, k):
+    x, gate, up = draw(m, k), draw(k, n), draw(k, n)
+    return {"x": x, "gate": gate, "up": up}, {"y": x @ gate / (1 + np.exp(-(x @ gate))) * (x @ up)}
+
+
+def of_computed(draw, m, n, k):
+    a, b, s = draw(m, k), draw(k, n), draw(m)
+    return {"a": a, "b": b, "s": s}, {"c": (a * 2 + 1) @ b * s[:, None]}
+
+
+def rounds(x, factors, start=0.0):
+    """The states of `s = s * factor + row`."""
+    state, states = np.full(x.shape[1:], start, np.float32), []
+    for row, factor in zip(x, factors, strict=True):
+        state = state * factor + row
+        states.append(state)
+    return np.stack(states)
+
+
+def mean(draw, t, c):
+    x = draw(t, c)
+    y = rounds(x, np.full(t, 0.5))
+    return {"x": x}, {"y": y, "last": y[-1]}
+
+
+def discounted(draw, t, c):
+    x, keep = draw(t, c), draw(t) * 0.5
+    return {"x": x, "keep": keep}, {"y": rounds(x[::-1], keep[::-1])[::-1]}
+
+
+def largest(x):
+    state, states = np.zeros(x.shape[1:], np.float32), []
+    for row in x:
+        state = np.maximum(state * 0.5, row)
+        states.append(state)
+    return np.stack(states)
+
+
+def ahead(draw, t, c):
+    x, k = draw(t + 1, c).astype(np.float16), (draw(t, c) * 50).astype(np.int32)
+    sums = np.concatenate([np.zeros((1, c)), np.cumsum(k, 0)]).astype(np.int32)
+    return {"x": x, "k": k}, {"y": largest(x[1:].astype(np.float32)).astype(np.float16), "z": sums}
+
+
+def in_turn(draw, b, t, c):
+    x = draw(b, t, c)
+    return {"x": x}, {"y": np.stack([rounds(each, np.full(t, 0.25), 1.0) for each in x])}
+
+
+def known(draw, c):
+    x = draw(24, c)
+    return {"x": x}, {"y": largest(x)}
+
+
+def apart(draw, t, c):
+    x, w = draw(t, c), draw(c)
+    return {"x": x, "w": w}, {"y": x * w + 1}
+
+
+def ordered(draw, t, c):
+    x = draw(t, c)
+    return {"x": x}, {"y": x[::-1] + 1, "last": x[-1] * 2}
+
+
+def late(draw, t, c):
+    x = draw(t, c)
+    y = np.zeros_like(x)
+    y[2:] = x[: max(t - 2, 0)] - x[2:]
+    return {"x": x}, {"y": y}
+
+
+def around(draw, *shape):
+    x = draw(*shape)
+    return {"x": x}, {"y": x[:, ::-1] * 3}
+
+
+def taken(draw, t, e, n):
+    x, ids = draw(t, e).astype(np.float16), (np.abs(draw(n)) * t).astype(np.int32) % t
+    return {"x": x, "ids": ids}, {"y": x[ids]}
+
+
+def taken_twice(draw, t, e, q, k):
+    x, ids = draw(t, e), ((np.abs(draw(q, k)) * t).astype(np.int32) % t).astype(np.uint16)
+    return {"x": x, "ids": ids}, {"y": x[ids].sum(1)}
+
+
 # What makes arguments and results, the file, and for each case its lengths.
 CASES = {
     "group_norm": (group_norm, "images", [(2, 8, 5, 7), (1, 4, 1, 1), (3, 12, 9, 33)]),
@@ -120,6 +221,22 @@ CASES = {
     "histogram": (histogram, "positions", [(35, 301), (1, 1), (5000, 2100)]),
     "changed_in_place": (scatters(np.add, lambda n, k: ((n,), k), 0, np.float32, "x"), "positions", [(3501, 301), (1, 1)]),
     "depthwise": (depthwise, "images", [(3, 7, 9), (1, 1, 1), (2, 33, 65)]),
+    "product": (product, "products", [(1000, 530, 20), (1, 1, 1), (833, 1, 7), (70, 1100, 33)]),
+    "of_turned": (of_turned, "products", [(1000, 300, 20), (1, 1, 1), (70, 530, 7)]),
+    "of_batches": (of_batches, "products", [(2, 900, 300, 9), (1, 1, 1, 1), (3, 65, 33, 70)]),
+    "gated": (gated, "products", [(1000, 300, 20), (1, 1, 1), (65, 530, 33)]),
+    "of_computed": (of_computed, "products", [(1000, 300, 20), (1, 1, 1), (65, 530, 33)]),
+    "mean": (mean, "rounds", [(37, 300), (1, 1), (16, 5000), (9, 60000)]),
+    "discounted": (discounted, "rounds", [(37, 300), (1, 1), (16, 65)]),
+    "ahead": (ahead, "rounds", [(37, 300), (1, 1), (8, 129)]),
+    "in_turn": (in_turn, "rounds", [(3, 19, 70), (1, 1, 1), (2, 8, 600)]),
+    "known": (known, "rounds", [(300,), (1,), (6000,)]),
+    "apart": (apart, "rounds", [(37, 300), (1, 1), (300, 9)]),
+    "ordered": (ordered, "rounds", [(37, 70), (1, 1)]),
+    "late": (late, "rounds", [(37, 70), (1, 5), (3, 600)]),
+    "around": (around, "rounds", [(3, 19, 70), (1, 1, 1), (50, 3, 33)]),
+    "taken": (taken, "positions", [(70, 300, 1500), (1, 1, 1), (9, 2100, 3), (300, 40, 801)]),
+    "taken_twice": (taken_twice, "positions", [(70, 65, 9, 33), (1, 1, 1, 1)]),
     "in_place": (in_place, "images", [(3, 5, 7), (1, 1, 1), (2, 33, 130)]),
 }  # fmt: skip
 

@@ -1,7 +1,8 @@
 """How long the models of examples/models take: `run.py BUILD_FOLDER [--write] [--no-cpu] [MODEL ...]`, also `./dev bench models`.
 
 Per program and stated lengths: predicted times on the chips, as `ptlc sim --estimate` gives them, beside the least that the memory or
-the units of the chip allow, and the median time on this processor. `--write` puts the table into docs/models.md, between its markers.
+the units of the chip allow, and the median time on this processor. `--write` puts the table into docs/models.md, between its markers;
+with `--no-cpu` the times on the CPU stay those of the page.
 """
 
 import concurrent.futures
@@ -131,6 +132,15 @@ def table(ptlc, names, with_cpu):
     return "\n".join(lines)
 
 
+def with_times_of(page, text):
+    """The table with the last two cells of the rows of the page, which are about the CPU."""
+    kept = {row.split("|")[1]: row.rsplit("|", 3)[1:3] for row in page.splitlines() if row.startswith("|")}
+    lines = []
+    for row in text.splitlines():
+        lines.append(row + "|".join(kept[row.split("|")[1]]) + "|")
+    return "\n".join(lines)
+
+
 def main():
     words = sys.argv[1:]
     ptlc = str(pathlib.Path(words.pop(0)).resolve() / "bin" / "ptlc")
@@ -140,6 +150,8 @@ def main():
     if "--write" in words:
         page = PAGE.read_text()
         begin, end = page.index(MARKERS[0]) + len(MARKERS[0]), page.index(MARKERS[1])
+        if "--no-cpu" in words:
+            text = with_times_of(page[begin:end], text)
         PAGE.write_text(f"{page[:begin]}\n{text}\n{page[end:]}")
 
 

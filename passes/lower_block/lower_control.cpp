@@ -15,6 +15,7 @@
 #include "passes/lower_block/lower_stages.h"
 #include "passes/lower_block/lower_while.h"
 #include "passes/lower_block/meetings.h"
+#include "passes/lower_block/point_order.h"
 #include "passes/lower_block/queues.h"
 #include "passes/lower_block/rings.h"
 #include "passes/lower_block/tiles.h"
@@ -161,14 +162,13 @@ static void lowerPoints(KernelContext &c, ir::ParallelOp grid) {
     // A loop that begins at its end does not run: groups beyond the number wanted get no point.
     first = c.b.create<arith::SelectOp>(c.loc, works, group, total);
   }
+  PointOrder order(c, grid, count);
   auto loop = c.b.create<scf::ForOp>(c.loc, first, total, groups);
   c.gridLoop = loop;
   c.b.setInsertionPointToStart(loop.getBody());
-  Value rest = loop.getInductionVar();
+  llvm::SmallVector<Value> positions = order.positionsOf(loop.getInductionVar());
   for (size_t i = rank; i-- > 0;) {
-    Value number = i == 0 ? rest : c.b.create<arith::RemUIOp>(c.loc, rest, count[i]);
-    if (i > 0)
-      rest = c.b.create<arith::DivUIOp>(c.loc, rest, count[i]);
+    Value number = positions[i];
     Value offset = matchPattern(step[i], m_One())
                        ? number
                        : c.b.createOrFold<arith::MulIOp>(c.loc, number, step[i]);

@@ -24,6 +24,13 @@ static bool isPlainOutput(Value ref, StoreOp store) {
                       [&](Operation *user) { return user == store || isa<DimOp>(user); });
 }
 
+/// Whether this is the length of an axis of storage.
+static bool isLengthOf(Value length, Value ref, size_t axis) {
+  auto asked = length.getDefiningOp<DimOp>();
+  return (asked && asked.getSource() == ref && asked.getAxis() == axis) ||
+         length == knownLength(ref, static_cast<unsigned>(axis));
+}
+
 /// Whether a store fills all of its storage, and with a value of the same shape.
 static bool fillsAll(StoreOp store) {
   llvm::ArrayRef<Extent> box = extentsOf(store.getRef().getType());
@@ -32,9 +39,8 @@ static bool fillsAll(StoreOp store) {
     return false;
   for (auto [axis, extent] : llvm::enumerate(box)) {
     Value length = store.getLengths()[axis];
-    bool isWhole = extent.isConstant()
-                       ? getConstantIntValue(length) == extent.length
-                       : length == knownLength(store.getRef(), static_cast<unsigned>(axis));
+    bool isWhole = extent.isConstant() ? getConstantIntValue(length) == extent.length
+                                       : isLengthOf(length, store.getRef(), axis);
     if (!isWhole || getConstantIntValue(store.getOffsets()[axis]) != 0)
       return false;
   }

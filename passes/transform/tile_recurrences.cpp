@@ -8,6 +8,7 @@
 #include "passes/transform/groups/group_schedule.h"
 #include "passes/transform/make_grid.h"
 #include "passes/transform/narrow_axis.h"
+#include "passes/transform/round_blocks.h"
 #include "passes/transform/whole_storage.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -37,7 +38,7 @@ struct LanePart {
 
 class RecurrenceGrid {
 public:
-  RecurrenceGrid(scf::ForOp loop, LoopLanes lanes, const RecurrenceTiles &tiles, unsigned number)
+  RecurrenceGrid(scf::ForOp loop, LoopLanes lanes, const RecurrenceTiles &tiles, unsigned &number)
       : loop_(loop), lanes_(std::move(lanes)), tiles_(tiles), number_(number), b_(loop),
         loc_(loop.getLoc()) {}
 
@@ -48,8 +49,13 @@ private:
   Value constant(int64_t value) { return b_.create<arith::ConstantIndexOp>(loc_, value); }
   Value ceilDiv(Value number, Value by);
   int64_t elementsOfLanes() const { return tiles_.elements / lanes_.elementsBeside(tiles_.held); }
-  void chooseSteps();
-  void openTiles();
+  bool mayBlockRounds() const;
+  bool writesApart(Operation *store);
+  bool areRoundsApart();
+  void addRounds(llvm::SmallVector<Value> &upper, llvm::SmallVector<Value> &steps, int64_t rounds);
+  void findParts();
+  void chooseSteps(int64_t rounds);
+  void openTiles(int64_t rounds);
   Type tileType(Value value) const;
   Value tileOf(Value value);
   Value fill(Operation *like, IRMapping &map);
@@ -61,17 +67,21 @@ private:
   void cloneBranch(scf::IfOp branch, IRMapping &map);
   void mapOutside(IRMapping &map);
   Value heldFit();
-  void emitGrid(llvm::ArrayRef<Value> storages);
+  void limitRounds(scf::ForOp made);
+  void emitGrid(llvm::ArrayRef<Value> storages, int64_t rounds);
+  void emitByWidth(llvm::ArrayRef<Value> storages);
   void moveLoop(Block &block, llvm::ArrayRef<Value> storages);
   void storeTile(Value tile, Value ref, const AxisMap &map);
 
   scf::ForOp loop_;
   LoopLanes lanes_;
   RecurrenceTiles tiles_;
-  unsigned number_;
+  unsigned &number_;
   OpBuilder b_;
   Location loc_;
   llvm::SmallVector<LanePart, 2> parts_;
+  bool areApart_ = false;           ///< the grid goes along the rounds, too
+  Value beginRound_, stepOfRounds_; ///< of a point of the grid, from 0; how many it has
 };
 } // namespace
 
@@ -86,17 +96,25 @@ Value RecurrenceGrid::ceilDiv(Value number, Value by) {
   return b_.createOrFold<arith::CeilDivUIOp>(loc_, number, by);
 }
 
-/// The last lane gives the columns of a tile, the one before it the rows; of all others a tile has one position. Steps depend on
-/// lengths at run time, so that there are as many tiles as cores where lengths allow it.
-void RecurrenceGrid::chooseSteps() {
+/// The lengths of lanes and of what tiles have whole.
+void RecurrenceGrid::findParts() {
   parts_.resize(lanes_.count() + lanes_.heldCount());
   for (auto [lane, part] : llvm::enumerate(parts_)) {
     const LoopLanes::Length &length = lanes_.lengthOf(lane);
     part.whole = length.array ? ir::lengthOf(b_, length.array, length.axis) : length.number;
+  }
+}
+
+/// The last lane gives the columns of a tile, the one before it the rows; of all others a tile has one position. Steps depend on
+/// lengths at run time, so that there are as many tiles as cores where lengths allow it.
+void RecurrenceGrid::chooseSteps(int64_t rounds) {
+  for (LanePart &part : parts_) {
+    part.most = 1;
     part.step = constant(1);
   }
   // A power of two, so that whole units and rows of columns divide it.
-  auto most = static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(elementsOfLanes())));
+  auto most =
+      static_cast<int64_t>(llvm::bit_floor(static_cast<uint64_t>(elementsOfLanes() / rounds)));
   auto choose = [&](LanePart &part, Value positions, int64_t unit) {
     if (part.most == 1)
       return;
@@ -126,13 +144,71 @@ void RecurrenceGrid::chooseSteps() {
   choose(rows, positions, 1);
 }
 
-void RecurrenceGrid::openTiles() {
+/// Whether each round of the loop stores to other elements than all others.
+bool RecurrenceGrid::writesApart(Operation *op) {
+  auto store = cast<StoreOp>(op);
+  if (store.getIndex() || store.getAtomic())
+    return false;
+  for (auto [offset, length] : llvm::zip(store.getOffsets(), store.getLengths()))
+    if (getConstantIntValue(length) == 1 && goesWithRounds(loop_, offset))
+      return llvm::all_of(store.getRef().getUsers(), [&](Operation *user) {
+        return user == op || isa<DimOp>(user) || !loop_->isAncestor(user);
+      });
+  return false;
+}
+
+/// Whether the rounds of the loop itself do not need each other, whatever those of loops in it do.
+bool RecurrenceGrid::areRoundsApart() {
+  std::optional<int64_t> step = getConstantIntValue(loop_.getStep());
+  if (!tiles_.isBounded || step != 1 || !loop_.getInitArgs().empty())
+    return false;
+  hoistPositions(loop_);
+  return !loop_
+              .walk([&](StoreOp store) {
+                return writesApart(store) ? WalkResult::advance() : WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
+
+/// As many tiles of rounds as give all cores work, where those of lanes are too few.
+void RecurrenceGrid::addRounds(llvm::SmallVector<Value> &upper, llvm::SmallVector<Value> &steps,
+                               int64_t rounds) {
+  Value tiles = constant(1);
+  for (const LanePart &part : llvm::ArrayRef(parts_).take_front(lanes_.count()))
+    tiles = b_.createOrFold<arith::MulIOp>(loc_, tiles, ceilDiv(part.whole, part.step));
+  tiles = b_.createOrFold<arith::MaxSIOp>(loc_, tiles, constant(1));
+  Value all = b_.createOrFold<arith::SubIOp>(loc_, loop_.getUpperBound(), loop_.getLowerBound());
+  all = b_.createOrFold<arith::MaxSIOp>(loc_, all, constant(0));
+  Value each = ceilDiv(all, ceilDiv(constant(tiles_.grids), tiles));
+  each = b_.createOrFold<arith::MulIOp>(loc_, ceilDiv(each, constant(rounds)), constant(rounds));
+  stepOfRounds_ = b_.createOrFold<arith::MaxSIOp>(loc_, each, constant(rounds));
+  upper.push_back(all);
+  steps.push_back(stepOfRounds_);
+}
+
+/// The rounds of a point of the grid.
+void RecurrenceGrid::limitRounds(scf::ForOp made) {
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPoint(made);
+  Value begin = b_.createOrFold<arith::AddIOp>(loc_, made.getLowerBound(), beginRound_);
+  Value end = b_.createOrFold<arith::AddIOp>(loc_, begin, stepOfRounds_);
+  end = b_.createOrFold<arith::MinSIOp>(loc_, end, made.getUpperBound());
+  made.setLowerBound(begin);
+  made.setUpperBound(end);
+}
+
+void RecurrenceGrid::openTiles(int64_t rounds) {
   llvm::SmallVector<Value> upper, steps;
+  if (areApart_)
+    addRounds(upper, steps, rounds);
   for (const LanePart &part : llvm::ArrayRef(parts_).take_front(lanes_.count())) {
     upper.push_back(part.whole);
     steps.push_back(part.step);
   }
   ParallelOp grid = openGrid(b_, loc_, upper, steps, block::withoutName(loc_));
+  auto first = static_cast<unsigned>(upper.size() - lanes_.count());
+  if (areApart_)
+    beginRound_ = grid.getBody().getArgument(0);
   for (auto [lane, part] : llvm::enumerate(parts_)) {
     bool isHeld = lane >= lanes_.count();
     if (isHeld) {
@@ -143,7 +219,7 @@ void RecurrenceGrid::openTiles() {
                         ? b_.createOrFold<arith::MinSIOp>(loc_, part.whole, constant(tiles_.held))
                         : part.whole;
     } else {
-      part.position = grid.getBody().getArgument(static_cast<unsigned>(lane));
+      part.position = grid.getBody().getArgument(first + static_cast<unsigned>(lane));
       Value rest = b_.createOrFold<arith::SubIOp>(loc_, part.whole, part.position);
       part.length =
           part.most == 1 ? constant(1) : b_.createOrFold<arith::MinSIOp>(loc_, rest, part.step);
@@ -345,16 +421,48 @@ Value RecurrenceGrid::heldFit() {
   return fit;
 }
 
-void RecurrenceGrid::emitGrid(llvm::ArrayRef<Value> storages) {
-  openTiles();
+/// With `rounds` above 1, tiles have as many rounds of what they read and write.
+void RecurrenceGrid::emitGrid(llvm::ArrayRef<Value> storages, int64_t rounds) {
+  OpBuilder::InsertionGuard guard(b_);
+  chooseSteps(rounds);
+  openTiles(rounds);
+  ++number_;
   IRMapping map;
   mapOutside(map);
   scf::ForOp made = cloneLoop(loop_, map);
+  if (areApart_)
+    limitRounds(made);
   for (auto [i, ref] : llvm::enumerate(storages))
     if (ref)
       storeTile(made.getResult(static_cast<unsigned>(i)), ref,
                 lanes_.mapOf(loop_.getResult(static_cast<unsigned>(i))));
   b_.create<YieldOp>(loc_);
+  if (rounds > 1)
+    blockRounds(made, rounds, number_);
+}
+
+/// Rows of few elements, which take no longer than it takes memory to answer.
+bool RecurrenceGrid::mayBlockRounds() const {
+  return tiles_.rounds > 1 && lanes_.count() == 1 && lanes_.elementsBeside(tiles_.held) == 1 &&
+         elementsOfLanes() >= tiles_.rounds * kFewestColumns && hasRowsOfRounds(loop_);
+}
+
+/// Rounds come in blocks unless rows are so long that each core has many of the tiles that leave room for a block.
+void RecurrenceGrid::emitByWidth(llvm::ArrayRef<Value> storages) {
+  if (!mayBlockRounds())
+    return emitGrid(storages, 1);
+  constexpr int64_t few = 2;
+  Value most = constant(few * tiles_.grids * (elementsOfLanes() / tiles_.rounds));
+  Value isNarrow =
+      b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::sle, parts_[0].whole, most);
+  if (std::optional<int64_t> known = getConstantIntValue(isNarrow))
+    return emitGrid(storages, *known ? tiles_.rounds : 1);
+  OpBuilder::InsertionGuard guard(b_);
+  auto branch = b_.create<scf::IfOp>(loc_, TypeRange(), isNarrow, /*withElseRegion=*/true);
+  b_.setInsertionPointToStart(branch.thenBlock());
+  emitGrid(storages, tiles_.rounds);
+  b_.setInsertionPointToStart(branch.elseBlock());
+  emitGrid(storages, 1);
 }
 
 /// The loop as it is, with results where those of the grid would be.
@@ -368,7 +476,8 @@ void RecurrenceGrid::moveLoop(Block &block, llvm::ArrayRef<Value> storages) {
 }
 
 void RecurrenceGrid::rewrite() {
-  chooseSteps();
+  findParts();
+  areApart_ = areRoundsApart();
   llvm::SmallVector<Value> storages;
   for (auto [result, init] : llvm::zip(loop_.getResults(), loop_.getInitArgs()))
     storages.push_back(isa<ArrayType>(result.getType()) && !result.use_empty()
@@ -382,7 +491,7 @@ void RecurrenceGrid::rewrite() {
     OpBuilder::InsertionGuard guard(b_);
     if (branch)
       b_.setInsertionPointToStart(branch.thenBlock());
-    emitGrid(storages);
+    emitByWidth(storages);
   }
   for (auto [result, ref] : llvm::zip(loop_.getResults(), storages))
     if (ref)
@@ -413,7 +522,6 @@ void tileRecurrences(func::FuncOp function, const RecurrenceTiles &tiles) {
     RecurrenceGrid grid(loop, std::move(*lanes), tiles, number);
     if (!grid.match())
       return WalkResult::advance();
-    ++number;
     grid.rewrite();
     return WalkResult::skip();
   });

@@ -8,10 +8,12 @@ namespace ptl::ir {
 /// The sizes of the tiles that execute all rounds of a loop.
 struct RecurrenceTiles {
   int64_t elements; ///< most elements of a tile of any value in the loop
-  int64_t grids;  ///< tiles are made smaller so that there are as many, if the axes are long enough
-  size_t rank;    ///< most axes of a value in the loop
-  int64_t held;   ///< longest axis without a static bound that a tile has whole
-  bool isBounded; ///< tiles need static bounds: for longer axes the loop remains, in a branch
+  int64_t grids; ///< tiles are made smaller so that there are as many, if the axes are long enough
+  size_t rank;   ///< most axes of a value in the loop
+  int64_t held;  ///< longest axis without a static bound that a tile has whole
+  int64_t
+      rounds; ///< rounds whose rows are loaded and stored together, where there is one lane; 1: none
+  bool isBounded;       ///< tiles need static bounds: for longer axes the loop remains, in a branch
   bool needsRecurrence; ///< rounds that do not need each other stay grids of their own
   bool mayReread;       ///< rounds may read what the loop has written to memory
 };

@@ -433,7 +433,7 @@ void Positions::store(StoreOp store) {
 bool expandByPosition(Operation *op, int64_t tileBytes, const Machine *machine) {
   if (auto take = dyn_cast<TakeOp>(op)) {
     if (!Positions(op).take(take, tileBytes, machine))
-      expandTake(take);
+      expandTake(take, machine);
   } else if (auto gather = dyn_cast<GatherOp>(op))
     Positions(op).gather(gather, tileBytes, machine);
   else if (auto scatter = dyn_cast<ScatterOp>(op)) {

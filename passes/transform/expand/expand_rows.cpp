@@ -10,6 +10,7 @@
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_kinds.h"
 #include "passes/transform/groups/access.h"
+#include "passes/transform/groups/chunk_pieces.h"
 #include "passes/transform/make_grid.h"
 #include "passes/transform/whole_storage.h"
 
@@ -213,7 +214,54 @@ static TakeOp takeRows(TakeOp take, Value source) {
   return rows;
 }
 
-void expandTake(TakeOp take) {
+/// Rows of a matrix, several at a time and as few as give all cores work: a point for each row would wait for its position, for the
+/// row and for the store, one after the other. False if the rows are not such.
+static bool takeTiles(OpBuilder &b, TakeOp take, Value source, Value ref, int64_t cores) {
+  constexpr int64_t columns = 1024, tileBits = 32 * 1024 * 8;
+  auto type = cast<ArrayType>(take.getType());
+  Type elem = type.getElementType();
+  int64_t bits = elem.getIntOrFloatBitWidth();
+  if (cores == 0 || type.getRank() != 2 || take.getAxis() != 0 || bits < 8)
+    return false;
+  Location loc = take.getLoc();
+  auto constant = [&](int64_t value) { return b.create<arith::ConstantIndexOp>(loc, value); };
+  auto ceilDiv = [&](Value a, Value by) { return b.createOrFold<arith::CeilDivUIOp>(loc, a, by); };
+  Value rows = lengthOf(b, take.getResult(), 0), cols = lengthOf(b, take.getResult(), 1);
+  // What data decide is a few rows mostly, which come sooner one by one.
+  if (!isProductOfDims(rows) || !isProductOfDims(cols))
+    return false;
+  int64_t most = tileBits / columns / bits;
+  Value each = b.createOrFold<arith::MulIOp>(loc, rows, ceilDiv(cols, constant(columns)));
+  each = ceilDiv(each, constant(cores));
+  each = b.createOrFold<arith::MaxSIOp>(loc, each, constant(1));
+  each = b.createOrFold<arith::MinSIOp>(loc, each, constant(most));
+  OpBuilder::InsertionGuard guard(b);
+  ParallelOp grid =
+      openGrid(b, loc, ValueRange{rows, cols}, ValueRange{each, constant(columns)}, loc);
+  Value row = grid.getBody().getArgument(0), col = grid.getBody().getArgument(1);
+  auto lengthFrom = [&](Value whole, Value at, Value step) {
+    Value rest = b.createOrFold<arith::SubIOp>(loc, whole, at);
+    return b.createOrFold<arith::MinSIOp>(loc, rest, step);
+  };
+  Value height = lengthFrom(rows, row, each), width = lengthFrom(cols, col, constant(columns));
+  Extent taken = Extent::named(b.getStringAttr("taken"), most),
+         part = Extent::named(b.getStringAttr("part"), columns);
+  auto slice = [&](Value of, llvm::ArrayRef<Extent> extents, ValueRange at, ValueRange lengths) {
+    return b.create<SliceOp>(loc, arrayTypeOf(elementTypeOf(of.getType()), extents), of, at,
+                             lengths, ValueRange(), Value(), b.getDenseI64ArrayAttr({}));
+  };
+  Value places = slice(take.getIndex(), {taken}, row, height);
+  Value from = slice(source, {extentsOf(source.getType()).front(), part},
+                     ValueRange{constant(0), col}, ValueRange{lengthOf(b, source, 0), width});
+  Value tile =
+      b.create<TakeOp>(loc, arrayTypeOf(elem, {taken, part}), from, places, b.getI64IntegerAttr(0));
+  b.create<StoreOp>(loc, tile, ref, ValueRange{row, col}, ValueRange{height, width}, ValueRange(),
+                    Value(), b.getDenseI64ArrayAttr({}), IntegerAttr(), StringAttr());
+  b.create<YieldOp>(loc);
+  return true;
+}
+
+void expandTake(TakeOp take, const Machine *machine) {
   // Joined axes are long, and each point of the grid has a part of one row: more columns make fewer
   // points, of which each has its overhead.
   constexpr int64_t longRows = 8192;
@@ -228,7 +276,7 @@ void expandTake(TakeOp take) {
   for (int64_t axis = 0; axis < type.getRank(); ++axis)
     lengths.push_back(lengthOf(b, take.getResult(), axis));
   Value ref = storageLike(b, loc, take.getResult());
-  {
+  if (rows || !takeTiles(b, take, source, ref, machine ? vectorCoresOf(*machine) : 0)) {
     OpBuilder::InsertionGuard guard(b);
     RowGrid grid(b, loc, take.getIndex(), type.getElementType(), type.getExtents(), lengths,
                  static_cast<int64_t>(take.getAxis()), rows ? longRows : RowGrid::kColumns);

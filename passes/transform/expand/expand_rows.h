@@ -10,7 +10,7 @@ namespace ptl::ir {
 mlir::Value withoutWholeSlices(mlir::Value array);
 
 /// Expands parts by position: `x[ids, :]`, and stores through such a list, become grids.
-void expandTake(TakeOp take);
+void expandTake(TakeOp take, const Machine *machine);
 void expandScatter(StoreOp store);
 /// Whether the elements of an array lie one behind the other in memory, or will.
 bool liesInOrder(mlir::Value array);

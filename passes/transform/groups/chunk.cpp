@@ -75,6 +75,7 @@ RecurrenceTiles recurrencesOn(const Machine &machine, int64_t halvings) {
           .grids = vectorCoresOf(machine),
           .rank = 3,
           .held = 64,
+          .rounds = 8,
           .isBounded = true,
           .needsRecurrence = false,
           .mayReread = false};

@@ -22,33 +22,7 @@ bool ChunkEmitter::hasEqualTiles(int64_t id) const {
   return whole.isConstant() && whole.length % step == 0;
 }
 
-/// Whether several products have one left operand, as a gate and what it gates. Each tile loads columns of
-/// all right operands then, several times as many bytes as rows of the left one.
-bool ChunkEmitter::sharesRows() const {
-  llvm::SmallPtrSet<void *, 2> lefts, rights;
-  for (Operation *member : group_->members())
-    if (isProduct(member)) {
-      lefts.insert(member->getOperand(0).getAsOpaquePointer());
-      rights.insert(member->getOperand(1).getAsOpaquePointer());
-    }
-  return lefts.size() == 1 && rights.size() > 1;
-}
-
-/// Cores take the points of a grid in order, the last axis first. The operand that all points along this
-/// axis share is read from memory once, the other one again for each position of the axes before it
-/// unless it stays in a cache: that should be the one with fewer bytes.
-llvm::SmallVector<int64_t> ChunkEmitter::gridAxes() const {
-  Loops ids = chunked(group_->parallel());
-  if (!sharesRows())
-    return ids;
-  auto ofRole = [&](TileAxis::Role role) {
-    return llvm::find_if(ids, [&](int64_t id) { return axis(id).role == role; });
-  };
-  auto *row = ofRole(TileAxis::Row), *col = ofRole(TileAxis::Col);
-  if (row != ids.end() && col != ids.end() && row < col)
-    std::swap(*row, *col);
-  return ids;
-}
+llvm::SmallVector<int64_t> ChunkEmitter::gridAxes() const { return chunked(group_->parallel()); }
 
 /// The rows of what a cube core hands to its vector cores are dealt to these by their name, in whole
 /// boxes for each of the two.

@@ -26,7 +26,6 @@ protected:
   // the grid and its loops: chunk_emit.cpp
   void emitGroup(llvm::ArrayRef<StoreOp> into) override;
   llvm::SmallVector<int64_t> gridAxes() const override;
-  bool sharesRows() const;
   bool hasEqualTiles(int64_t id) const override;
   bool isNamed(int64_t id) const override;
   std::string tileName(int64_t id) override;

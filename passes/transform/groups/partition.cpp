@@ -40,6 +40,7 @@ constexpr RecurrenceTiles kRecurrencesOnCpu = {.elements = 2048,
                                                .grids = 16,
                                                .rank = 8,
                                                .held = 64,
+                                               .rounds = 1,
                                                .isBounded = false,
                                                .needsRecurrence = true,
                                                .mayReread = true};
