@@ -62,11 +62,14 @@ bool storesWhole(Value ref, llvm::ArrayRef<ir::ParallelOp> grids) {
         return;
       any = true;
       for (auto [axis, offset] : llvm::enumerate(store.getOffsets())) {
-        bool isStart = getConstantIntValue(offset) == 0;
+        // So many positions from the start on are all of them only if the axis has no more.
+        std::optional<int64_t> count = getConstantIntValue(store.getLengths()[axis]);
+        const ir::Extent &whole = ir::extentsOf(ref.getType())[axis];
+        bool isShort = isAlone && count && !(whole.isConstant() && whole.length == *count);
+        bool isStart = getConstantIntValue(offset) == 0 && !isShort;
         // A single position only covers an axis of extent 1.
         bool isPosition = llvm::is_contained(store.getDropped(), static_cast<int64_t>(axis));
-        all &= isCut(offset, axis) ||
-               (isStart && (!isPosition || ir::extentsOf(ref.getType())[axis].isOne()));
+        all &= isCut(offset, axis) || (isStart && (!isPosition || whole.isOne()));
       }
     });
     if (any && all)
