@@ -251,17 +251,16 @@ static void inParts(KernelContext &c, Value length, int64_t capacity, int64_t at
   load(first, minimum(c, left, constant(c, atOnce)));
 }
 
-/// The number of the axis along which a box has its elements: the only one with several positions, or
-/// the last one.
-static size_t axisOfElements(const GlobalBox &box) {
+/// The number of the only axis along which a box may have several positions; none where it has several.
+static std::optional<size_t> onlyAxis(const GlobalBox &box) {
   std::optional<size_t> only;
   for (auto [n, axis] : llvm::enumerate(box.axes))
     if (!isUnit(axis.length)) {
       if (only)
-        return box.axes.size() - 1;
+        return std::nullopt;
       only = n;
     }
-  return only.value_or(box.axes.size() - 1);
+  return only;
 }
 
 /// Elements that have one distance in memory, such as a column of a matrix, into rows in which they lie
@@ -269,9 +268,11 @@ static size_t axisOfElements(const GlobalBox &box) {
 /// there. False, and nothing is emitted, where the forms or the machine do not permit it.
 static bool loadApart(KernelContext &c, const GlobalBox &box, const ShapedTile &to) {
   auto type = cast<pto::TileBufType>(to.tile.buffer.getType());
-  size_t along = axisOfElements(box);
+  std::optional<size_t> only = onlyAxis(box);
+  size_t along = only.value_or(box.axes.size() - 1);
   bool inRows = along + 1 == box.axes.size() && to.tile.form == Form::Whole;
-  if (!(inRows || type.getRows() == 1) || type.getCols() < kFewestApart ||
+  // In a tile of one value per row, rows are positions of all axes: their distance is one only along one.
+  if (!(inRows || (only && type.getRows() == 1)) || type.getCols() < kFewestApart ||
       !gathersFirst(c, to.tile.element))
     return false;
   const GlobalAxis &axis = box.axes[along];
