@@ -100,9 +100,13 @@ std::string BlockBody::print() {
   collectBuffers(code_);
   run();
   raiseAnchors(code_);
-  code_.startPrinting();
-  run();
-  return code_.takeText();
+  for (;;) {
+    code_.startPrinting();
+    run();
+    std::string text = code_.takeText();
+    if (!dropUnused(code_, text))
+      return text;
+  }
 }
 
 std::optional<Expression> BlockBody::written(Operation *op) {

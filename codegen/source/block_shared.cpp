@@ -8,6 +8,8 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include <tuple>
+
 using namespace mlir;
 
 namespace ptl::source {
@@ -47,10 +49,24 @@ void raiseAnchors(BlockCode &code) {
   }
 }
 
+bool dropUnused(BlockCode &code, std::string_view text) {
+  bool drops = false;
+  for (SharedText &one : code.shared().all) {
+    if (one.kind != SharedText::Kind::Position || one.name.empty())
+      continue;
+    size_t made = firstUse(text, one.name);
+    bool isUsed =
+        made != text.npos && firstUse(text.substr(made + one.name.size()), one.name) != text.npos;
+    one.isUnused |= !isUsed;
+    drops |= !isUsed;
+  }
+  return drops;
+}
+
 constexpr size_t kLong = 8; ///< of positions that get a name where they occur twice
 
 static bool needsName(const SharedText &one, const std::string &text) {
-  if (isInCondition(one.anchor))
+  if (one.isUnused || isInCondition(one.anchor))
     return false;
   bool isPlain = std::all_of(text.begin(), text.end(), isWordChar);
   switch (one.kind) {
@@ -133,15 +149,25 @@ Expression shareText(BlockCode &code, const std::string &key, SharedText one) {
 void printSharedBefore(BlockCode &code, Operation *op) {
   if (code.isCounting())
     return;
-  std::vector<std::pair<size_t, size_t>> here;
+  struct Here {
+    size_t weight;
+    std::string text; // of positions
+    size_t index;
+  };
+  std::vector<Here> here;
   for (size_t i = 0; i < code.shared().all.size(); ++i)
     if (SharedText &one = code.shared().all[i]; one.anchor == op && one.name.empty())
-      if (std::string text = textOfShared(code, one).text; needsName(one, text))
-        here.emplace_back(one.kind == SharedText::Kind::Position ? weightOf(text) : 1000, i);
-  // Short ones come first: longer ones may contain them and then use their names.
-  std::stable_sort(here.begin(), here.end(),
-                   [](const auto &a, const auto &b) { return a.first < b.first; });
-  for (auto [size, index] : here)
+      if (std::string text = textOfShared(code, one).text; needsName(one, text)) {
+        bool isPosition = one.kind == SharedText::Kind::Position;
+        size_t weight = isPosition ? weightOf(text) : 1000;
+        here.push_back({weight, isPosition ? std::move(text) : "", i});
+      }
+  // Short ones come first: longer ones may contain them and then use their names. Others of one weight
+  // stand in the order of their texts, which does not depend on how the kernel was written.
+  std::stable_sort(here.begin(), here.end(), [](const Here &a, const Here &b) {
+    return std::tie(a.weight, a.text) < std::tie(b.weight, b.text);
+  });
+  for (const auto &[weight, text, index] : here)
     for (const auto &[key, at] : code.shared().byKey)
       if (at == index)
         shareText(code, key, {});
