@@ -31,7 +31,51 @@ static bool isInCondition(Operation *anchor) {
   return loop && anchor->getBlock() == loop.getBeforeBody();
 }
 
+/// Divisions and bounds inside of a position, which may occur elsewhere, too.
+static void forEachPart(BlockCode &code, Dim dim, llvm::function_ref<void(Dim)> body) {
+  for (const DimTerm &term : dim.terms())
+    for (const DimFactor &factor : term.monomial->factors) {
+      if (factor.atom->kind == DimAtomKind::Symbol)
+        continue;
+      if (Dim atom = code.positions().dims().atomDim(*factor.atom); !(atom == dim))
+        body(atom);
+      else
+        for (Dim operand : factor.atom->operands)
+          forEachPart(code, operand, body);
+    }
+}
+
+static std::string keyOf(Dim dim) { return "#" + std::to_string(dim.id()); }
+
+/// The earlier one of two statements, in the innermost block that has both.
+static Operation *earlier(Operation *a, Operation *b) {
+  Operation *first = commonAnchor(a, b), *second = commonAnchor(b, a);
+  return first->getBlock() == second->getBlock() && second->isBeforeInBlock(first) ? second : first;
+}
+
+/// Parts are named no later than the positions that consist of them. They were counted where the first use
+/// of a position is, of which others may stand outside of that block.
+static void placeParts(BlockCode &code) {
+  for (bool changes = true; changes;) {
+    changes = false;
+    for (SharedText &one : code.shared().all) {
+      if (one.kind != SharedText::Kind::Position)
+        continue;
+      forEachPart(code, one.dim, [&](Dim part) {
+        auto found = code.shared().byKey.find(keyOf(part));
+        if (found == code.shared().byKey.end())
+          return;
+        SharedText &own = code.shared().all[found->second];
+        Operation *place = earlier(own.anchor, one.anchor);
+        changes |= place != own.anchor;
+        own.anchor = place;
+      });
+    }
+  }
+}
+
 void raiseAnchors(BlockCode &code) {
+  placeParts(code);
   for (SharedText &one : code.shared().all) {
     if (one.kind != SharedText::Kind::Position)
       continue;
@@ -92,18 +136,8 @@ bool isIdentity(Operation *op) {
       op);
 }
 
-/// Divisions and bounds inside of a position may occur elsewhere, too.
 static void countParts(BlockCode &code, Dim dim) {
-  for (const DimTerm &term : dim.terms())
-    for (const DimFactor &factor : term.monomial->factors) {
-      if (factor.atom->kind == DimAtomKind::Symbol)
-        continue;
-      if (Dim atom = code.positions().dims().atomDim(*factor.atom); !(atom == dim))
-        dimText(code, atom, "n");
-      else
-        for (Dim operand : factor.atom->operands)
-          countParts(code, operand);
-    }
+  forEachPart(code, dim, [&](Dim part) { dimText(code, part, "n"); });
 }
 
 static Expression textOfShared(BlockCode &code, const SharedText &one) {
@@ -176,7 +210,7 @@ void printSharedBefore(BlockCode &code, Operation *op) {
 Expression dimText(BlockCode &code, Dim dim, const std::string &hint) {
   if (dim.isConstant() || dim.symbol())
     return code.positions().text(dim, [&](Value leaf) { return valueText(code, leaf); });
-  std::string key = "#" + std::to_string(dim.id());
+  std::string key = keyOf(dim);
   if (auto found = code.shared().byKey.find(key); found != code.shared().byKey.end())
     if (SharedText &one = code.shared().all[found->second]; one.hint == "n")
       one.hint = hint;

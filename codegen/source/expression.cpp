@@ -124,7 +124,9 @@ static bool isInComment(std::string_view text, size_t at) {
 
 size_t firstUse(std::string_view text, std::string_view name) {
   for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
-    bool begins = at == 0 || (!isWordChar(text[at - 1]) && text[at - 1] != '.');
+    // Behind one dot stands a field, behind two the end of a range.
+    bool isField = at > 0 && text[at - 1] == '.' && (at == 1 || text[at - 2] != '.');
+    bool begins = at == 0 || (!isWordChar(text[at - 1]) && !isField);
     size_t end = at + name.size();
     if (begins && (end == text.size() || !isWordChar(text[end])) && !isInComment(text, at))
       return at;

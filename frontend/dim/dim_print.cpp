@@ -270,10 +270,11 @@ std::string Printer::join(std::vector<Spelled> products) {
       text += std::to_string(size);
       separator = "*";
     }
-    bool single = product.factors.size() == 1 && size != 1;
+    // Beside other factors `R/2` would divide them, too.
+    bool isAlone = product.factors.size() == 1 && size == 1;
     for (const std::string &factor : product.factors) {
       // `--R/2` would be R/2.
-      bool wrap = (single && isDivision(factor)) || (negative && factor.starts_with('-'));
+      bool wrap = (!isAlone && isDivision(factor)) || (negative && factor.starts_with('-'));
       text += separator + (wrap ? "(" + factor + ")" : factor);
       separator = "*";
     }

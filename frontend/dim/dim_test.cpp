@@ -83,6 +83,10 @@ TEST_F(DimTest, PrintsAsWritten) {
   EXPECT_EQ(text(dims.mul(N, dims.mul(N, M))), "N**2*M");
   EXPECT_EQ(text(dims.ceilDiv(N, c(128))), "cdiv(N, 128)");
   EXPECT_EQ(text(dims.ceilDiv(N, T)), "cdiv(N, T)");
+  // A quotient beside a quotient that is rounded up.
+  EXPECT_EQ(text(dims.mul(c(64), dims.mul(dims.floorDiv(K, c(3)), dims.ceilDiv(N, T)))),
+            "64*(K/3)*cdiv(N, T)");
+  EXPECT_EQ(text(dims.mul(dims.floorDiv(K, T), dims.ceilDiv(N, T))), "(K/T)*cdiv(N, T)");
   EXPECT_EQ(text(dims.sub(dims.ceilDiv(N, T), c(1))), "(N - 1)/T");
   EXPECT_EQ(text(dims.mod(N, c(16))), "N % 16");
   EXPECT_EQ(text(dims.mod(dims.add(N, M), T)), "(N + M) % T");

@@ -244,7 +244,8 @@ static bool takeTiles(OpBuilder &b, TakeOp take, Value source, Value ref, int64_
     return b.createOrFold<arith::MinSIOp>(loc, rest, step);
   };
   Value height = lengthFrom(rows, row, each), width = lengthFrom(cols, col, constant(columns));
-  Extent taken = Extent::named(b.getStringAttr("taken"), most),
+  // A number of rows that is known bounds the tile more closely.
+  Extent taken = Extent::named(b.getStringAttr("taken"), getConstantIntValue(each).value_or(most)),
          part = Extent::named(b.getStringAttr("part"), columns);
   auto slice = [&](Value of, llvm::ArrayRef<Extent> extents, ValueRange at, ValueRange lengths) {
     return b.create<SliceOp>(loc, arrayTypeOf(elementTypeOf(of.getType()), extents), of, at,
