@@ -1,10 +1,12 @@
 #include "passes/transform/expand/join_transposes.h"
 
+#include "ir/dialect/make_op.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_kinds.h"
 #include "passes/transform/expand/expand_rows.h"
 #include "passes/transform/expand/join_axes.h"
 #include "passes/transform/groups/access.h"
+#include "passes/transform/groups/group_schedule.h"
 #include "passes/transform/output_views.h"
 #include "passes/transform/whole_storage.h"
 
@@ -55,8 +57,7 @@ static bool goesToMemory(Value result) {
 static Value joinedBy(OpBuilder &b, Value value, llvm::ArrayRef<Run> runs) {
   llvm::ArrayRef<Extent> own = extentsOf(value.getType());
   llvm::SmallVector<Extent> extents;
-  OperationState state(value.getLoc(), ReshapeOp::getOperationName());
-  state.addOperands(value);
+  llvm::SmallVector<Value> operands{value};
   for (const Run &run : runs) {
     extents.push_back(joinedExtent(
         b.getContext(), own.slice(static_cast<size_t>(run.begin), static_cast<size_t>(run.count))));
@@ -65,10 +66,10 @@ static Value joinedBy(OpBuilder &b, Value value, llvm::ArrayRef<Run> runs) {
     Value length = lengthOf(b, value, run.begin);
     for (int64_t axis = run.begin + 1; axis < run.begin + run.count; ++axis)
       length = b.createOrFold<arith::MulIOp>(value.getLoc(), length, lengthOf(b, value, axis));
-    state.addOperands(length);
+    operands.push_back(length);
   }
-  state.addTypes(arrayTypeOf(elementTypeOf(value.getType()), extents));
-  return b.create(state)->getResult(0);
+  return makeOp<ReshapeOp>(b, value.getLoc(), arrayTypeOf(elementTypeOf(value.getType()), extents),
+                           operands);
 }
 
 static void join(TransposeOp transpose) {
@@ -77,8 +78,8 @@ static void join(TransposeOp transpose) {
   bool hasNames = llvm::all_of(extentsOf(x.getType()), [](const Extent &extent) {
     return extent.isConstant() || extent.symbol;
   });
-  if (runs.size() < 2 || runs.size() == transpose.getAxes().size() || !hasNames || !isInOrder(x) ||
-      !goesToMemory(result))
+  if (runs.size() < 2 || runs.size() == transpose.getAxes().size() || !hasNames ||
+      isScheduled(transpose) || isInSchedule(transpose) || !isInOrder(x) || !goesToMemory(result))
     return;
   llvm::sort(inOrder, [](const Run &a, const Run &b) { return a.begin < b.begin; });
   OpBuilder b(transpose);
@@ -93,13 +94,11 @@ static void join(TransposeOp transpose) {
   Type elem = elementTypeOf(x.getType());
   Value turned = b.create<TransposeOp>(transpose.getLoc(), arrayTypeOf(elem, extents), from,
                                        b.getDenseI64ArrayAttr(axes));
-  OperationState state(transpose.getLoc(), ReshapeOp::getOperationName());
-  state.addOperands(turned);
+  llvm::SmallVector<Value> operands{turned};
   for (auto [axis, extent] : llvm::enumerate(extentsOf(result.getType())))
     if (!extent.isConstant())
-      state.addOperands(lengthOf(b, x, transpose.getAxes()[axis]));
-  state.addTypes(result.getType());
-  result.replaceAllUsesWith(b.create(state)->getResult(0));
+      operands.push_back(lengthOf(b, x, transpose.getAxes()[axis]));
+  result.replaceAllUsesWith(makeOp<ReshapeOp>(b, transpose.getLoc(), result.getType(), operands));
   transpose.erase();
 }
 
@@ -110,7 +109,7 @@ void joinTransposes(func::FuncOp function) {
       all.push_back(transpose);
   });
   for (TransposeOp transpose : all)
-    join(transpose);
+    keepingMarks(transpose, [&] { join(transpose); });
 }
 
 } // namespace ptl::ir

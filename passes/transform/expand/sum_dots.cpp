@@ -1,5 +1,6 @@
 #include "passes/transform/expand/sum_dots.h"
 
+#include "ir/dialect/make_op.h"
 #include "passes/transform/groups/group_schedule.h"
 
 using namespace mlir;
@@ -21,8 +22,6 @@ public:
   void rewrite();
 
 private:
-  Value make(llvm::StringRef name, Type type, ValueRange operands,
-             llvm::ArrayRef<NamedAttribute> attributes = {});
   Value asRow(Value column);
   Value widened(Value x);
 
@@ -32,24 +31,14 @@ private:
 };
 } // namespace
 
-Value DotSum::make(llvm::StringRef name, Type type, ValueRange operands,
-                   llvm::ArrayRef<NamedAttribute> attributes) {
-  OperationState state(loc_, name);
-  state.addOperands(operands);
-  state.addAttributes(attributes);
-  state.addTypes(type);
-  return b_.create(state)->getResult(0);
-}
-
 Value DotSum::asRow(Value column) {
   llvm::SmallVector<Extent> extents(extentsOf(column.getType()));
   size_t rank = extents.size();
   std::swap(extents[rank - 1], extents[rank - 2]);
   llvm::SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
   std::swap(axes[rank - 1], axes[rank - 2]);
-  return make(TransposeOp::getOperationName(),
-              arrayTypeOf(elementTypeOf(column.getType()), extents), column,
-              b_.getNamedAttr("axes", b_.getDenseI64ArrayAttr(axes)));
+  return makeOp<TransposeOp>(b_, loc_, arrayTypeOf(elementTypeOf(column.getType()), extents),
+                             column, b_.getNamedAttr("axes", b_.getDenseI64ArrayAttr(axes)));
 }
 
 /// In the type in which products are summed.
@@ -57,9 +46,9 @@ Value DotSum::widened(Value x) {
   Type wide = elementTypeOf(product_->getResult(0).getType());
   if (elementTypeOf(x.getType()) == wide)
     return x;
-  return make(ConvertOp::getOperationName(), arrayTypeOf(wide, extentsOf(x.getType())), x,
-              {b_.getNamedAttr("round", b_.getStringAttr("even")),
-               b_.getNamedAttr("saturate", b_.getBoolAttr(false))});
+  return makeOp<ConvertOp>(b_, loc_, arrayTypeOf(wide, extentsOf(x.getType())), x,
+                           {b_.getNamedAttr("round", b_.getStringAttr("even")),
+                            b_.getNamedAttr("saturate", b_.getBoolAttr(false))});
 }
 
 void DotSum::rewrite() {
@@ -68,10 +57,11 @@ void DotSum::rewrite() {
   // Batches that only one operand has are repeated.
   llvm::SmallVector<Extent> extents(result.getExtents());
   extents.back() = extentsOf(left.getType()).back();
-  Value products = make(MulOp::getOperationName(), arrayTypeOf(result.getElementType(), extents),
-                        {widened(left), widened(right)});
-  Value sum = make(ReduceSumOp::getOperationName(), result, products,
-                   b_.getNamedAttr("axes", b_.getDenseI64ArrayAttr(result.getRank() - 1)));
+  Value products = makeOp<MulOp>(b_, loc_, arrayTypeOf(result.getElementType(), extents),
+                                 {widened(left), widened(right)});
+  Value sum =
+      makeOp<ReduceSumOp>(b_, loc_, result, products,
+                          b_.getNamedAttr("axes", b_.getDenseI64ArrayAttr(result.getRank() - 1)));
   product_->getResult(0).replaceAllUsesWith(sum);
   product_->erase();
 }
