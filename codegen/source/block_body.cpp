@@ -100,13 +100,9 @@ std::string BlockBody::print() {
   collectBuffers(code_);
   run();
   raiseAnchors(code_);
-  for (;;) {
-    code_.startPrinting();
-    run();
-    std::string text = code_.takeText();
-    if (!dropUnused(code_, text))
-      return text;
-  }
+  code_.startPrinting();
+  run();
+  return code_.takeText();
 }
 
 std::optional<Expression> BlockBody::written(Operation *op) {

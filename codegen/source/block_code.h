@@ -32,7 +32,6 @@ struct SharedText {
   unsigned count = 0;
   mlir::Operation *anchor = nullptr; ///< the statement in front of which a `let` would be printed
   std::string name = {};             ///< of its `let`, once that is printed
-  bool isUnused = false;             ///< what is printed needs no name for it
 };
 
 /// All expressions of one kind.

@@ -93,24 +93,10 @@ void raiseAnchors(BlockCode &code) {
   }
 }
 
-bool dropUnused(BlockCode &code, std::string_view text) {
-  bool drops = false;
-  for (SharedText &one : code.shared().all) {
-    if (one.kind != SharedText::Kind::Position || one.name.empty())
-      continue;
-    size_t made = firstUse(text, one.name);
-    bool isUsed =
-        made != text.npos && firstUse(text.substr(made + one.name.size()), one.name) != text.npos;
-    one.isUnused |= !isUsed;
-    drops |= !isUsed;
-  }
-  return drops;
-}
-
 constexpr size_t kLong = 8; ///< of positions that get a name where they occur twice
 
 static bool needsName(const SharedText &one, const std::string &text) {
-  if (one.isUnused || isInCondition(one.anchor))
+  if (isInCondition(one.anchor))
     return false;
   bool isPlain = std::all_of(text.begin(), text.end(), isWordChar);
   switch (one.kind) {

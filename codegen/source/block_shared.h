@@ -19,11 +19,6 @@ Expression indexText(BlockCode &code, mlir::Value value, const char *hint);
 /// block, behind the values they are computed from.
 void raiseAnchors(BlockCode &code);
 
-/// Marks the positions whose names occur in the printed text only where they are made: a longer position
-/// that contains one may be printed without it, as a rounded quotient. Whether there are any; the text has
-/// to be printed again then.
-bool dropUnused(BlockCode &code, std::string_view text);
-
 /// Prints the `let`s that belong in front of this statement: operands first, so that the
 /// expressions that contain them use their names.
 void printSharedBefore(BlockCode &code, mlir::Operation *op);
