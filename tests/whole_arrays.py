@@ -112,6 +112,16 @@ def of_turned(draw, m, n, k):
     return {"a": a, "b": b}, {"c": (a.T @ b.T).T}
 
 
+def of_every_third(draw, m, n, k):
+    a, b = draw(3 * m, k), draw(3 * k, n)
+    return {"a": a, "b": b}, {"c": a[2::3] @ b[1::3]}
+
+
+def of_every_second(draw, m, n, k):
+    a, b = draw(2 * k, m).astype(np.float16), draw(2 * n, k).astype(np.float16)
+    return {"a": a, "b": b}, {"c": a[1::2].T.astype(np.float32) @ b[0::2].T.astype(np.float32)}
+
+
 def of_batches(draw, c, m, n, k):
     a, b, bias = draw(c, m, k), draw(c, k, n), draw(c, n)
     return {"a": a, "b": b, "bias": bias}, {"c": np.maximum(a @ b + bias[:, None], 0)}
@@ -226,6 +236,8 @@ CASES = {
     "of_batches": (of_batches, "products", [(2, 900, 300, 9), (1, 1, 1, 1), (3, 65, 33, 70)]),
     "gated": (gated, "products", [(1000, 300, 20), (1, 1, 1), (65, 530, 33)]),
     "of_computed": (of_computed, "products", [(1000, 300, 20), (1, 1, 1), (65, 530, 33)]),
+    "of_every_third": (of_every_third, "products", [(70, 33, 300), (1, 1, 1), (130, 140, 7)]),
+    "of_every_second": (of_every_second, "products", [(70, 33, 300), (1, 1, 1), (130, 140, 7)]),
     "mean": (mean, "rounds", [(37, 300), (1, 1), (16, 5000), (9, 60000)]),
     "discounted": (discounted, "rounds", [(37, 300), (1, 1), (16, 65)]),
     "ahead": (ahead, "rounds", [(37, 300), (1, 1), (8, 129)]),

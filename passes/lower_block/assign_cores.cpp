@@ -175,7 +175,7 @@ private:
   // other boxes.
   void takeEpilogue(StoreOp store) {
     Value stored = store.getValue();
-    if (!isTile(stored.getType()) || store.getIndex() ||
+    if (!isTile(stored.getType()) || store.getIndex() || !store.getSteps().empty() ||
         !isMatrixBox(operandsOf(store), stored.getType()) || !fillsBox(store))
       return;
     FixedOnTheWay way =

@@ -83,7 +83,7 @@ static Value elementsBefore(KernelContext &c, ValueRange offsets, llvm::ArrayRef
 }
 
 bool isMatrixBox(const BoxOperands &in, Type boxType) {
-  if (!in.steps.empty() || in.outside)
+  if (in.outside)
     return false;
   llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(boxType);
   llvm::SmallVector<size_t> kept;
@@ -98,7 +98,15 @@ bool isMatrixBox(const BoxOperands &in, Type boxType) {
   while (kept.size() - first > 2 && extents[first].isOne())
     ++first;
   size_t last = in.offsets.size() - 1;
-  return kept.size() - first <= 2 && (kept.empty() || kept.back() == last);
+  if (kept.size() - first > 2 || (!kept.empty() && kept.back() != last))
+    return false;
+  // Rows may lie apart, since a view has a stride for them; elements of a row may not.
+  for (auto [axis, step] : llvm::enumerate(in.steps)) {
+    bool isRow = kept.size() - first == 2 && axis == kept[first];
+    if (!isRow && !matchPattern(step, m_One()))
+      return false;
+  }
+  return true;
 }
 
 bool fillsBox(ir::StoreOp store) {
@@ -131,6 +139,9 @@ static llvm::SmallVector<size_t> matrixAxes(const BoxOperands &in,
 /// Whether this core can access a box as one matrix of contiguous rows.
 static bool isMatrix(KernelContext &c, const BoxOperands &in, Type boxType) {
   if (!isMatrixBox(in, boxType))
+    return false;
+  // The vector cores have faster ways for rows that lie apart (`lower_boxes`).
+  if (!in.steps.empty() && c.core == CoreKind::Vector)
     return false;
   // A column can be accessed alone only where rows have one element and are contiguous.
   llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(boxType);
@@ -168,6 +179,8 @@ static BoxAxis takeAxis(KernelContext &c, Operation *op, size_t axis, const ir::
   bool deals = c.core == CoreKind::Vector && c.cores.deals(extent.symbol);
   if (deals) {
     Value first = c.b.createOrFold<arith::MulIOp>(c.loc, c.subblock, constant(c, result.capacity));
+    if (!in.steps.empty())
+      first = c.b.createOrFold<arith::MulIOp>(c.loc, first, scalarOf(c, in.steps[axis]));
     result.offset = c.b.createOrFold<arith::AddIOp>(c.loc, result.offset, first);
   }
   // Loading from another position is harmless, but storing there is not.
@@ -186,11 +199,21 @@ static BoxAxis takeAxis(KernelContext &c, Operation *op, size_t axis, const ir::
   return result;
 }
 
+/// Makes a view that has only the rows of the box, of which there are `count`: every `step`th of the array's, from the first one on.
+static void takeEveryRow(KernelContext &c, Value step, Value count, MemoryBox &box) {
+  Value before = c.b.createOrFold<arith::MulIOp>(c.loc, box.row, box.rowStride);
+  box.base = box.base ? c.b.createOrFold<arith::AddIOp>(c.loc, box.base, before) : before;
+  box.row = constant(c, 0);
+  box.matrixRows = count;
+  box.rowStride = c.b.createOrFold<arith::MulIOp>(c.loc, box.rowStride, step);
+}
+
 /// Takes the rows and columns of a box from the axes of its matrix. False after an error.
 static bool takeMatrix(KernelContext &c, Operation *op, llvm::ArrayRef<size_t> matrix,
                        llvm::ArrayRef<ir::Extent> boxTypes, llvm::ArrayRef<Value> strides,
                        MemoryBox &box, Extents2 &extents) {
   Value array = operandsOf(op).array;
+  ValueRange steps = operandsOf(op).steps;
   auto take = [&](size_t i, int64_t &capacity, Value &valid, Value &offset) {
     BoxAxis axis =
         takeAxis(c, op, matrix[i], boxTypes[boxTypes.size() - matrix.size() + i], box.present);
@@ -202,6 +225,8 @@ static bool takeMatrix(KernelContext &c, Operation *op, llvm::ArrayRef<size_t> m
     box.matrixRows = globalLength(c, array, matrix[0]);
     box.matrixCols = globalLength(c, array, matrix[1]);
     box.rowStride = strides[matrix[0]];
+    if (!steps.empty() && !matchPattern(steps[matrix[0]], m_One()))
+      takeEveryRow(c, scalarOf(c, steps[matrix[0]]), extents.validRows, box);
     if (!matchPattern(strides[matrix[1]], m_One()))
       return fail(c, op, "a box whose columns do not lie side by side in memory"), false;
   } else if (matrix.size() == 1) {
@@ -219,16 +244,13 @@ static bool takeMatrix(KernelContext &c, Operation *op, llvm::ArrayRef<size_t> m
 
 static std::optional<MemoryBox> boxOf(KernelContext &c, Operation *op, Extents2 &extents) {
   BoxOperands in = operandsOf(op);
-  // `lower_boxes` handles the boxes that are no matrix because of steps, a value outside, or the
-  // number of their axes.
+  // `lower_boxes` handles the boxes that are no matrix because of steps along a row, a value
+  // outside, or the number of their axes.
   MemoryBox box;
   box.pointer = c.pointers.lookup(in.array);
   llvm::SmallVector<Value> strides = stridesOf(c, in.array);
-  if (!box.pointer || strides.size() != in.offsets.size() || !in.steps.empty() || in.outside) {
-    fail(c, op,
-         in.outside          ? "a load with `outside`"
-         : !in.steps.empty() ? "a strided range"
-                             : "this array");
+  if (!box.pointer || strides.size() != in.offsets.size() || in.outside) {
+    fail(c, op, in.outside ? "a load with `outside`" : "this array");
     return std::nullopt;
   }
   auto boxTypes = ir::extentsOf(isa<ir::StoreOp>(op) ? storeBoxType(c, cast<ir::StoreOp>(op))

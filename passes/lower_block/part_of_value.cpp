@@ -72,7 +72,8 @@ bool PartMaker::mayLoadHere(LoadOp load, int64_t axis, bool shifted) {
   // afterwards.
   if (own && own.getRef() == ref) {
     if (shifted || load.getOutside() || own.getIndex() || own.getAtomic() ||
-        !own.getSteps().empty() || !llvm::equal(load.getOffsets(), own.getOffsets(), isSame) ||
+        !load.getSteps().empty() || !own.getSteps().empty() ||
+        !llvm::equal(load.getOffsets(), own.getOffsets(), isSame) ||
         load.getDropped() != own.getDropped() ||
         rankOf(load.getType()) != rankOf(own.getValue().getType()) ||
         load->getBlock() != own->getBlock() || axis != ownAxis_)
@@ -160,12 +161,13 @@ PartMaker::Kind PartMaker::kindOf(Value value, int64_t axis, bool shifted) {
   if (!op || !isInside(value, grid_) || op->getNumResults() != 1 || op->getNumRegions())
     return Kind::Cut;
   if (auto load = dyn_cast<LoadOp>(op))
-    return load.getSteps().empty() && mayLoadHere(load, axis, shifted) ? Kind::Load : Kind::Cut;
+    return mayLoadHere(load, axis, shifted) ? Kind::Load : Kind::Cut;
   if (auto slice = dyn_cast<SliceOp>(op)) {
-    if (!slice.getSteps().empty())
-      return Kind::Cut;
     if (!isInside(slice.getSource(), grid_))
       return Kind::Load;
+    // Neighbours of the part lie apart in its source, of which a part would have to be longer.
+    if (!slice.getSteps().empty())
+      return Kind::Cut;
     // A part of a box beyond the edges would need another box.
     return slice.getOutside() && !isWholeAxis(slice, axis) ? Kind::Cut : Kind::Slice;
   }
@@ -288,12 +290,16 @@ Value PartMaker::boxOf(Operation *op, int64_t axis, Value source, Value begin) {
   return copy->getResult(0);
 }
 
-/// The offset in its base of a part of a box.
-static Value boxOffset(Operation *op, int64_t axis) {
+/// The offset in its base of the part of a box that begins `offset` positions behind its own beginning.
+Value PartMaker::boxOffset(Operation *op, int64_t axis, Value offset) {
   auto base = static_cast<unsigned>(baseAxisOf(op, axis));
-  if (auto load = dyn_cast<LoadOp>(op))
-    return load.getOffsets()[base];
-  return cast<SliceOp>(op).getOffsets()[base];
+  auto within = [&](auto box) {
+    Value step = box.getSteps().empty() ? Value() : box.getSteps()[base];
+    Value shift = step ? b_->createOrFold<arith::MulIOp>(op->getLoc(), offset, step) : offset;
+    return sum(box.getOffsets()[base], shift, op->getLoc());
+  };
+  auto load = dyn_cast<LoadOp>(op);
+  return load ? within(load) : within(cast<SliceOp>(op));
 }
 
 Value PartMaker::clone(Operation *op, int64_t axis, ValueRange operands) {
@@ -337,9 +343,9 @@ Value PartMaker::makeNew(Kind kind, Value value, int64_t axis, Value offset) {
   llvm::SmallVector<Value> operands(op->getOperands());
   switch (kind) {
   case Kind::Load:
-    return boxOf(op, axis, operands[0], sum(boxOffset(op, axis), offset, op->getLoc()));
+    return boxOf(op, axis, operands[0], boxOffset(op, axis, offset));
   case Kind::Slice: {
-    Value begin = sum(boxOffset(op, axis), offset, op->getLoc());
+    Value begin = boxOffset(op, axis, offset);
     int64_t base = baseAxisOf(op, axis);
     // A part of the source would only be a copy of it.
     if (!isMade(operands[0], base))

@@ -52,6 +52,7 @@ private:
   void addCost(mlir::Value value, int64_t axis, bool shifted, PartCost &cost);
   mlir::Value cutOut(mlir::Value value, int64_t axis, mlir::Value offset);
   mlir::Value makeNew(Kind kind, mlir::Value value, int64_t axis, mlir::Value offset);
+  mlir::Value boxOffset(mlir::Operation *op, int64_t axis, mlir::Value offset);
   mlir::Value boxOf(mlir::Operation *op, int64_t axis, mlir::Value source, mlir::Value begin);
   mlir::Value fill(mlir::Operation *op, int64_t axis, mlir::Value offset);
   mlir::Value clone(mlir::Operation *op, int64_t axis, mlir::ValueRange operands);

@@ -131,7 +131,7 @@ struct BoxOperands {
 };
 
 BoxOperands operandsOf(mlir::Operation *op);
-/// Whether such a box is a matrix, or a part of one: it lies completely inside, and has no steps.
+/// Whether such a box is a matrix, or a part of one: it lies completely inside, and has no steps but along its rows.
 bool isMatrixBox(const BoxOperands &in, mlir::Type boxType);
 /// Whether a value has the extents of the box to which it is stored; otherwise it is repeated.
 bool fillsBox(ir::StoreOp store);

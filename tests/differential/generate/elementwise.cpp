@@ -54,15 +54,21 @@ std::optional<Term> makeUnary(Maker &m, const Type &want, int depth) {
 }
 
 std::optional<Term> makeInteger(Maker &m, const Type &want, int depth) {
-  static constexpr std::array<Unary, 8> forms = {{{"(-$)", 1, 0, 0},
-                                                  {"abs($)", 1, 0, 0},
-                                                  {"max($, 1)", 1, 1, 0},
-                                                  {"($ + 1)", 1, 1, 0},
-                                                  {"($ * 3)", 3, 0, 0},
-                                                  {"($ % 4)", 0, 3, 0},
-                                                  {"($ & 3)", 0, 3, 0},
-                                                  {"($ >> 1)", 1, 1, 0}}};
-  if (want.elem != ElemKind::I32 && want.elem != ElemKind::I16)
+  static constexpr std::array<Unary, 14> forms = {{{"(-$)", 1, 0, 0},
+                                                   {"abs($)", 1, 0, 0},
+                                                   {"(~$)", 1, 1, 0},
+                                                   {"($ | 1)", 1, 1, 0},
+                                                   {"($ ^ 3)", 1, 4, 0},
+                                                   {"($ << 1)", 2, 0, 0},
+                                                   {"($ / 3)", 1, 1, 0},
+                                                   {"(($ - 2) % 3)", 0, 3, 0},
+                                                   {"max($, 1)", 1, 1, 0},
+                                                   {"($ + 1)", 1, 1, 0},
+                                                   {"($ * 3)", 3, 0, 0},
+                                                   {"($ % 4)", 0, 3, 0},
+                                                   {"($ & 3)", 0, 3, 0},
+                                                   {"($ >> 1)", 1, 1, 0}}};
+  if (want.elem != ElemKind::I32 && want.elem != ElemKind::I16 && want.elem != ElemKind::I64)
     return std::nullopt;
   return makeOneOf(forms, m, want, depth);
 }

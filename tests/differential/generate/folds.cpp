@@ -227,6 +227,34 @@ std::optional<Term> makeGather(Maker &m, const Type &want, int depth) {
               bound};
 }
 
+/// Rows, columns and elements where vectors of positions say, in any order and more than once.
+std::optional<Term> makeTaken(Maker &m, const Type &want, int depth) {
+  if (want.shape.empty() || want.shape.size() > 3 || m.axes.empty())
+    return std::nullopt;
+  size_t rank = want.shape.size(), axis = m.below(rank);
+  Type whole = want;
+  bool isOther = m.chance(60);
+  if (isOther)
+    whole.shape[axis] = m.any(m.axes);
+  const Axis &from = whole.shape[axis], &along = want.shape[axis];
+  if (from.constant && *from.constant < 1)
+    return std::nullopt;
+  std::string last = from.constant ? std::to_string(*from.constant - 1) : from.length + " - 1";
+  std::string at;
+  if (m.chance(40)) { // spread over all positions by numbers that have no order
+    at = "(index(" + along.range + ") * 7 + " + std::to_string(m.below(5)) + ") % " +
+         (from.constant ? from.length : "max(" + from.length + ", 1)");
+  } else {
+    Term any = m.expression(Type{ElemKind::I32, {along}}, depth - 1);
+    if (!any.bound.exact)
+      return std::nullopt;
+    at = "max(min(abs(" + any.text + ") % 64, " + (from.constant ? last : "i32(" + last + ")") +
+         "), 0)";
+  }
+  Term x = m.expression(whole, depth - 1);
+  return Term{indexed("(" + x.text + ")", rank, axis, at), x.bound};
+}
+
 } // namespace
 
 std::span<const Form> foldForms() {
@@ -251,8 +279,10 @@ std::string declarationsFor(const std::string &text) {
 }
 
 std::span<const Form> orderForms() {
-  static constexpr Form forms[] = {
-      {"sort", 4, makeSort}, {"topk", 3, makeTopk}, {"gather", 4, makeGather}};
+  static constexpr Form forms[] = {{"sort", 4, makeSort},
+                                   {"topk", 3, makeTopk},
+                                   {"gather", 4, makeGather},
+                                   {"taken", 6, makeTaken}};
   return forms;
 }
 

@@ -140,6 +140,36 @@ std::optional<Term> makePart(Maker &m, const Type &want, int depth) {
               x.bound};
 }
 
+/// Whether an axis is a dimension by itself, so that multiples of it are lengths, too.
+bool isDimension(const Axis &axis) {
+  return !axis.constant && axis.factors.empty() && axis.name == axis.length;
+}
+
+/// A part of an axis some times as long, or every second or third of its positions.
+std::optional<Term> makePartOfMultiple(Maker &m, const Type &want, int depth) {
+  if (want.shape.empty())
+    return std::nullopt;
+  size_t axis = m.below(want.shape.size());
+  const Axis &length = want.shape[axis];
+  if (!isDimension(length))
+    return std::nullopt;
+  int64_t times = 2 + static_cast<int64_t>(m.below(2));
+  Type whole = want;
+  whole.shape[axis] = productAxis(constantAxis(times), length);
+  std::string all = whole.shape[axis].length, box;
+  if (m.chance(50)) {
+    box = std::to_string(m.below(static_cast<size_t>(times))) + ":" + all + ":" +
+          std::to_string(times);
+  } else {
+    size_t at = m.below(static_cast<size_t>(times));
+    box = (at ? std::to_string(at) + "*" + length.length : "0") + ":" + std::to_string(at + 1) +
+          "*" + length.length;
+  }
+  Bound bound;
+  std::string x = someName(m, whole, depth - 1, bound);
+  return Term{indexed(x, want.shape.size(), axis, box), bound};
+}
+
 /// A part of an axis of constant length, also every other of its positions.
 std::optional<Term> makeSlice(Maker &m, const Type &want, int depth) {
   for (size_t axis = 0; axis < want.shape.size(); ++axis) {
@@ -160,21 +190,34 @@ std::optional<Term> makeSlice(Maker &m, const Type &want, int depth) {
   return std::nullopt;
 }
 
+/// An axis in two: of a constant length anywhere, of a multiple of a dimension behind the first.
+std::optional<std::pair<Axis, Axis>> inTwo(Maker &m, const Axis &axis) {
+  if (!axis.factors.empty() && axis.factors[0].constant) {
+    int64_t times = *axis.factors[0].constant;
+    const Axis &one = axis.factors[1];
+    return std::pair(one, times == 2 ? one : productAxis(constantAxis(times - 1), one));
+  }
+  if (!axis.constant || *axis.constant < 2)
+    return std::nullopt;
+  int64_t length = *axis.constant;
+  int64_t cut = 1 + static_cast<int64_t>(m.below(static_cast<size_t>(length - 1)));
+  if (m.chance(50))
+    cut = length / 2;
+  return std::pair(constantAxis(cut), constantAxis(length - cut));
+}
+
 std::optional<Term> makeConcat(Maker &m, const Type &want, int depth) {
   for (size_t axis = 0; axis < want.shape.size(); ++axis) {
-    std::optional<int64_t> length = want.shape[axis].constant;
-    if (!length || *length < 2)
+    std::optional<std::pair<Axis, Axis>> halves = inTwo(m, want.shape[axis]);
+    if (!halves)
       continue;
     Type first = want, second = want;
-    int64_t cut = 1 + static_cast<int64_t>(m.below(static_cast<size_t>(*length - 1)));
-    if (m.chance(50))
-      cut = *length / 2;
-    first.shape[axis] = constantAxis(cut);
-    second.shape[axis] = constantAxis(*length - cut);
+    first.shape[axis] = halves->first;
+    second.shape[axis] = halves->second;
     Term a = m.expression(first, depth - 1), b = m.expression(second, depth - 1);
     Bound bound{std::max(a.bound.most, b.bound.most), std::max(a.bound.bits, b.bound.bits),
                 a.bound.exact && b.bound.exact};
-    if (axis + 1 == want.shape.size() && cut * 2 == *length && m.chance(30))
+    if (axis + 1 == want.shape.size() && halves->first == halves->second && m.chance(30))
       return Term{"interleave(" + a.text + ", " + b.text + ")", bound};
     return Term{"concat(" + a.text + ", " + b.text + ", axis: " + std::to_string(axis) + ")",
                 bound};
@@ -199,6 +242,30 @@ std::optional<Term> makeReshape(Maker &m, const Type &want, int depth) {
     other.shape = {constantAxis(factor), constantAxis(elements / factor)};
   else
     other.shape = {constantAxis(elements)};
+  Term x = m.expression(other, depth - 1);
+  return Term{"reshape(" + x.text + ", [" + lengths + "])", x.bound};
+}
+
+/// Two axes of which one at least is a dimension, from one axis or from the two exchanged; or one axis that is their product.
+std::optional<Term> makeReshapeOfDimensions(Maker &m, const Type &want, int depth) {
+  Type other = want;
+  std::string lengths;
+  for (const Axis &axis : want.shape)
+    lengths += (lengths.empty() ? "" : ", ") + axis.length;
+  if (want.shape.size() == 1 && !want.shape[0].factors.empty()) {
+    other.shape = want.shape[0].factors;
+  } else if (want.shape.size() == 2 && !want.shape[0].isOne() && !want.shape[1].isOne() &&
+             (isDimension(want.shape[0]) || isDimension(want.shape[1])) &&
+             want.shape[0].factors.empty() && want.shape[1].factors.empty() &&
+             want.shape[0].name == want.shape[0].length &&
+             want.shape[1].name == want.shape[1].length) {
+    if (m.chance(50))
+      other.shape = {productAxis(want.shape[0], want.shape[1])};
+    else
+      std::swap(other.shape[0], other.shape[1]);
+  } else {
+    return std::nullopt;
+  }
   Term x = m.expression(other, depth - 1);
   return Term{"reshape(" + x.text + ", [" + lengths + "])", x.bound};
 }
@@ -254,6 +321,8 @@ std::span<const Form> moveForms() {
       {"slice", 5, makeSlice},
       {"concat", 5, makeConcat},
       {"reshape", 4, makeReshape},
+      {"reshape of dimensions", 5, makeReshapeOfDimensions},
+      {"part of a multiple", 4, makePartOfMultiple},
       {"new axis", 6, makeNewAxis},
       {"triangle", 2, makeTriangle},
       {"scalar shape", 2, makeScalarShape},

@@ -21,8 +21,14 @@ std::vector<Axis> someAxes(Maker &m, std::vector<std::string> &dims,
                            std::vector<std::string> &wheres) {
   static constexpr std::array<const char *, 3> names = {"R", "C", "D"};
   static constexpr std::array<int64_t, 6> constants = {2, 5, 8, 16, 33, 40};
+  static constexpr std::array<int64_t, 4> longer = {300, 1000, 4100, 20000};
   std::vector<Axis> axes;
   for (const char *name : names) {
+    // What is long is computed in other ways than what is short.
+    if (axes.empty() && m.chance(8)) {
+      axes.push_back(constantAxis(m.any(longer)));
+      continue;
+    }
     if (m.chance(40)) {
       axes.push_back(constantAxis(m.any(constants)));
       continue;
@@ -36,9 +42,9 @@ std::vector<Axis> someAxes(Maker &m, std::vector<std::string> &dims,
 }
 
 void addParams(Maker &m, Signature &signature, const std::vector<Axis> &axes) {
-  static constexpr std::array<ElemKind, 7> kinds = {ElemKind::F32, ElemKind::F32,  ElemKind::F32,
-                                                    ElemKind::F16, ElemKind::BF16, ElemKind::I32,
-                                                    ElemKind::I8};
+  static constexpr std::array<ElemKind, 10> kinds = {
+      ElemKind::F32, ElemKind::F32, ElemKind::F32, ElemKind::F16, ElemKind::BF16,
+      ElemKind::I32, ElemKind::I32, ElemKind::I8,  ElemKind::I16, ElemKind::I64};
   for (size_t i = 0, count = 2 + m.below(3); i < count; ++i) {
     Type type{i == 0 ? ElemKind::F32 : m.any(kinds), {}};
     size_t rank = 1 + m.below(2) + (m.chance(15) ? 1 : 0);
@@ -51,7 +57,7 @@ void addParams(Maker &m, Signature &signature, const std::vector<Axis> &axes) {
       type.shape.pop_back();
     signature.params.push_back({"x" + std::to_string(i), type, false});
     m.variables.push_back({signature.params.back().name, type, kArgument, false});
-    if (isFloat(type.elem) || type.elem == ElemKind::I32)
+    if (isFloat(type.elem) || elemBits(type.elem) >= 16)
       m.elems.push_back(type.elem);
   }
   // All dimensions have an argument that they come from.
@@ -210,6 +216,14 @@ bool CallMaker::make() {
 
 } // namespace
 
+/// One of the axes that are dimensions, if there are any.
+static std::vector<Axis> someDimension(Maker &m) {
+  for (const Axis &axis : m.axes)
+    if (!axis.constant)
+      return {axis};
+  return {};
+}
+
 /// The name and the parameters of something on some axes, with what stands for these axes in its header.
 static Signature signatureOnAxes(Maker &m, const std::string &name, std::vector<std::string> &dims,
                                  std::vector<std::string> &wheres) {
@@ -217,6 +231,9 @@ static Signature signatureOnAxes(Maker &m, const std::string &name, std::vector<
   signature.name = name;
   m.axes = someAxes(m, dims, wheres);
   addParams(m, signature, m.axes);
+  if (m.chance(30)) // lengths that no argument has
+    for (const Axis &axis : someDimension(m))
+      m.axes.push_back(productAxis(constantAxis(2 + static_cast<int64_t>(m.below(2))), axis));
   return signature;
 }
 

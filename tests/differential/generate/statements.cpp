@@ -240,6 +240,54 @@ bool makeTiledLoop(Maker &m, int depth) {
   return true;
 }
 
+/// A recurrence over the rows or columns of an array of the whole program: each round has the results of earlier ones, and stores its own.
+bool makeRecurrence(Maker &m, int depth) {
+  if (m.isTile || m.loops >= 1 || m.axes.empty())
+    return false;
+  Axis steps = m.any(m.axes), across = m.any(m.axes);
+  if (!steps.factors.empty() || steps.isOne() || steps.most > 100)
+    return false;
+  bool alongRows = m.chance(70), isBackward = m.chance(25), hasPrevious = m.chance(40);
+  auto placed = [&](const Axis &step) {
+    return alongRows ? Shape{step, across} : Shape{across, step};
+  };
+  Type whole{ElemKind::F32, placed(steps)}, row{ElemKind::F32, {across}};
+  std::vector<Variable> read;
+  for (const Variable &variable : m.variables)
+    if (variable.type.shape == whole.shape && isFloat(variable.type.elem) &&
+        variable.name.find('[') == std::string::npos)
+      read.push_back(variable);
+  if (read.empty())
+    read.push_back(m.named(whole, depth - 1));
+  Variable carried = declare(m, row, depth - 1);
+  std::string results = m.fresh("y"), t = m.fresh("t");
+  m.line("var " + results + " = zeros(" + whole.text() + ")");
+  std::string at = isBackward ? steps.length + " - 1 - " + t : t;
+  auto rowOf = [&](const std::string &x, const std::string &index) {
+    return alongRows ? x + "[" + index + ", :]" : x + "[:, " + index + "]";
+  };
+  m.block("for " + t + " in 0.." + steps.length, [&] {
+    ++m.loops;
+    for (const Variable &each : read)
+      m.variables.push_back({rowOf(each.name, at), {each.type.elem, row.shape}, each.bound, false});
+    if (hasPrevious) {
+      std::string before = m.fresh("v");
+      m.line("let " + before + " = " +
+             rowOf(results, isBackward ? "min(" + at + " + 1, " + steps.length + " - 1)"
+                                       : "max(" + at + " - 1, 0)"));
+      m.variables.push_back({before, row, carried.bound, false});
+    }
+    if (m.chance(40))
+      m.statement(depth - 1);
+    if (!assign(m, carried, depth))
+      m.line(carried.name + " = 0.5 * " + carried.name);
+    m.line(rowOf(results, at) + " = " + carried.name);
+    --m.loops;
+  });
+  m.variables.push_back({results, whole, carried.bound, false});
+  return true;
+}
+
 bool makeWhile(Maker &m, int depth) {
   if (m.loops >= 1)
     return false;
@@ -289,6 +337,7 @@ std::span<const StatementForm> statementForms() {
       {"counted loop", 14, makeCountedLoop},
       {"tiled loop", 14, makeTiledLoop},
       {"while", 3, makeWhile},
+      {"recurrence", 8, makeRecurrence},
       {"branch", 8, makeBranch},
   };
   return forms;

@@ -13,6 +13,12 @@ Axis dimAxis(const std::string &name, int64_t most) {
   return {name, name, "0.." + name, most, std::nullopt};
 }
 
+Axis productAxis(const Axis &a, const Axis &b) {
+  Axis axis = dimAxis(a.length + "*" + b.length, a.most * b.most);
+  axis.factors = {a, b};
+  return axis;
+}
+
 Axis rangeAxis(const std::string &name, int64_t most) {
   return {name, name + ".len", name, most, std::nullopt};
 }

@@ -18,6 +18,7 @@ struct Axis {
   std::string range;  ///< of `index`: `i`, `0..C`, `0..16`
   int64_t most = 1;   ///< its largest value
   std::optional<int64_t> constant;
+  std::vector<Axis> factors = {}; ///< of a product of two lengths; the first may be a constant
   bool operator==(const Axis &other) const { return name == other.name; }
   bool isOne() const { return constant == 1; }
 };
@@ -26,6 +27,8 @@ struct Axis {
 Axis constantAxis(int64_t length);
 /// A dimension `name` of at most `most`.
 Axis dimAxis(const std::string &name, int64_t most);
+/// An axis as long as the product of two lengths of which at least one is no constant.
+Axis productAxis(const Axis &a, const Axis &b);
 /// A range of at most `most` positions, the variable of a loop.
 Axis rangeAxis(const std::string &name, int64_t most);
 
