@@ -6,6 +6,7 @@ small, and 1, so that each of these has a last tile, and none.
 
 import pathlib
 import sys
+import tempfile
 
 import numpy as np
 from harness import ROOT, Case, Outcome, Tools, run_cases
@@ -274,14 +275,16 @@ def compare(tools, name, lengths, target):
 
 
 def main():
-    tools, texts = Tools(pathlib.Path(sys.argv[1])), sys.argv[2:]
+    build, texts = pathlib.Path(sys.argv[1]), sys.argv[2:]
     cases = [
         Case(f"whole_arrays/{name}/{'x'.join(map(str, lengths))}/{target}", lambda n=name, s=lengths, t=target: compare(tools, n, s, t))
         for name, (_, _, all_lengths) in CASES.items()
         for lengths in all_lengths
         for target in TARGETS
     ]
-    return run_cases("whole_arrays", [case for case in cases if not texts or any(text in case.name for text in texts)])
+    with tempfile.TemporaryDirectory() as folder:
+        tools = Tools(build).keeping(folder)  # a program is run with arrays of several shapes
+        return run_cases("whole_arrays", [case for case in cases if not texts or any(text in case.name for text in texts)])
 
 
 if __name__ == "__main__":
