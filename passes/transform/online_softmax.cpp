@@ -109,6 +109,7 @@ bool SoftmaxProduct::hasBlocks(Value value) const {
     });
   // A product behind the scores is computed in blocks of columns, if its right factor is a matrix.
   if (isa<MatmulOp>(op))
+    // With another user the whole product would be needed as well, and computed twice.
     return value.hasOneUse() && numberOfAxes(op->getOperand(1)) >= 2;
   return !isCostly(op);
 }
