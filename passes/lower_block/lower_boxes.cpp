@@ -64,7 +64,8 @@ std::optional<GlobalBox> globalBox(KernelContext &c, Operation *op, const BoxOpe
           Value first = times(c, c.subblock, constant(c, capacityOf(c, extent)));
           made.offset = plus(c, made.offset, times(c, first, made.step));
         }
-        // As in `boxOf`, a part that does not exist is loaded from the end of the array.
+        // As in `boxOf`, a part that does not exist is loaded from the end of the array. With a value for positions beyond the edges,
+        // positions must stay as they are.
         if (deals && present && !in.outside && !store && !c.cores.written.contains(in.array))
           made.offset = minimum(c, made.offset,
                                 c.b.createOrFold<arith::SubIOp>(
@@ -164,6 +165,7 @@ static void loadRows(KernelContext &c, const GlobalBox &box, const ShapedTile &t
   int64_t rows = rank == 2 ? type.getRows() : 0;
   if (rank > 1 && matchPattern(outer.back(), m_Constant(&known)))
     rows = known.getInt();
+  // Rows that a length only known at run time counts may be fewer than those of a window.
   bool matrices = rows > 0;
   // One instruction moves a whole matrix, where a window can have its shape.
   Value numRows = matrices ? outer.back() : constant(c, 1);
@@ -196,6 +198,7 @@ static void loadEverySecond(KernelContext &c, const GlobalBox &box, const Shaped
   int64_t all = rank == 2 ? type.getRows() : 1, cols = 2 * type.getCols();
   int64_t rows =
       std::clamp<int64_t>(kBetweenBytes / (cols * pto::elementBytes(to.tile.element)), 1, all);
+  // The pieces have equally many rows, so that windows of one shape fit all of them.
   while (all % rows != 0)
     --rows;
   Tile between;
