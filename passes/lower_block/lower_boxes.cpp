@@ -165,7 +165,6 @@ static void loadRows(KernelContext &c, const GlobalBox &box, const ShapedTile &t
   int64_t rows = rank == 2 ? type.getRows() : 0;
   if (rank > 1 && matchPattern(outer.back(), m_Constant(&known)))
     rows = known.getInt();
-  // Rows that a length only known at run time counts may be fewer than those of a window.
   bool matrices = rows > 0;
   // One instruction moves a whole matrix, where a window can have its shape.
   Value numRows = matrices ? outer.back() : constant(c, 1);

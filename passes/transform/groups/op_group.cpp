@@ -411,7 +411,6 @@ bool OpGroup::runsAlongAxesOnce() const {
   };
   if (!ownsAllAxes()) // no two axes have become one since
     return once(newUses_);
-  // In the space of the root no two axes have become one since, so earlier uses are as they were.
   return llvm::all_of(accesses_, [&](const auto &uses) { return once(uses.second); });
 }
 
