@@ -306,6 +306,7 @@ static bool moveBlock(KernelContext &c, const ShapedTile &from, const ShapedTile
     return false;
   if (rows <= 0)
     return true; // none is inside
+  // Rows that have no counterpart are left out by the number of valid rows, so one window is enough.
   auto behind = [&](Value length, int64_t count) {
     return c.b.createOrFold<arith::SubIOp>(c.loc, length, constant(c, count));
   };

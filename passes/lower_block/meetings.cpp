@@ -72,6 +72,7 @@ private:
       if (!llvm::is_contained(in.dropped, static_cast<int64_t>(axis)))
         kept.push_back(static_cast<int64_t>(axis));
     size_t lead = kept.size() - std::min(kept.size(), extents.size());
+    // The value's axes are the last ones of the box.
     for (size_t i = lead; i < kept.size(); ++i) {
       StringAttr name = extents[i - lead].symbol;
       if (!cores_.deals(name))
