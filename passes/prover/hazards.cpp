@@ -90,9 +90,8 @@ struct Part {
 };
 } // namespace
 
-/// Cuts memories at the ends of all parts; the pieces of each range of each part, one part after
-/// This is coordinate compression: only the ends of ranges matter, not single bytes.
-/// the other, as numbers from `begin` to `end`. How many pieces there are.
+/// Cuts memories at the ends of all parts, by coordinate compression: only the ends of ranges matter, not single bytes. Visits the pieces
+/// of each range of each part, one part after the other, as numbers from `begin` to `end`; returns how many pieces there are.
 static uint32_t
 cutMemories(const std::vector<Part> &parts, const RangeTable &ranges,
             llvm::function_ref<void(uint32_t part, uint32_t begin, uint32_t end)> visit) {

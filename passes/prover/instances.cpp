@@ -9,6 +9,8 @@
 namespace ptl::prove {
 
 static constexpr int64_t kLargestInput = int64_t(1) << 20;
+/// What all inputs are at first: usual extents of tiles and lengths, tried one after the other until every loop can be made to run two
+/// turns.
 static constexpr int64_t kBases[] = {1, 128, 16, 4096};
 static constexpr size_t kMostInstances = 256, kMostCombined = 1024;
 static constexpr int64_t kFullTiles = 4096; ///< a length that no tile has
@@ -142,8 +144,7 @@ void Chooser::addDecision(const Step &step) {
 }
 
 std::optional<int64_t> Along::reaching(int64_t turns) {
-  // This is an exponential search for an upper bound, then a binary search below it.
-  // The search takes it that more of an input never gives fewer iterations.
+  // An exponential search for an upper bound, then a binary search below it. Both take it that more of an input never gives fewer turns.
   int64_t high = 1;
   while (measure(high) < turns) {
     high *= 2;
