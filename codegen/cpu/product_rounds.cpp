@@ -249,9 +249,9 @@ void packRun(const Emit &e, const ProductPlan &p, const Pieces &pieces, const Pi
            Value target =
                elementPointer(e, packedB, p.packed, e.mul(lane[0], e.index(p.columns())));
            Value numbers = piece[Piece::Numbers];
+           // Where one line holds all columns they are even, and packed without looking for
+           // ends of lines.
            e.branch(
-               // Where one line holds all columns they are even, and packed without looking for
-               // ends of lines.
                e.cmpi(CmpIPredicate::sge, piece[Piece::BInner], pieces.columns), {},
                [&](const Emit &e) {
                  Value source = moved(e, piece[Piece::B], p.b, column, piece[Piece::BColumn]);

@@ -98,8 +98,8 @@ bool StatementCutter::narrow(SliceOp slice) {
     Value made = maker.make(b_, source, axis, slice.getOffsets()[number],
                             {slice.getLengths()[number], part});
     slice->setOperand(0, made);
+    // The tile begins where the box began.
     slice->setOperand(slice.getOffsets().getBeginOperandIndex() + number,
-                      // The tile begins where the box began.
                       constant(slice.getLoc(), 0));
     return true;
   }

@@ -139,9 +139,9 @@ void TileJudge::findAtoms() {
     if (access.global)
       continue;
     // Equal parts are cut and judged once.
+    // `bytes` is an index into the range table and `place` a small number, so both fit into one
+    // key.
     auto [entry, isNew] = known.try_emplace(
-        // `bytes` is an index into the range table and `place` a small number, so both fit into one
-        // key.
         {static_cast<uint64_t>(access.base), access.bytes * 256ull + access.place}, parts.size());
     if (isNew)
       parts.push_back({access.place, access.base, access.bytes});

@@ -379,8 +379,8 @@ Runs Ordering::sortAll() {
   Value run = after->getArgument(0), steps = after->getArgument(1);
   merge(one, other, run, steps, /*again=*/false);
   merge(other, one, run, steps, /*again=*/true);
+  // Two merges make runs four times as long, and each search two steps longer.
   b_.create<scf::YieldOp>(
-      // Two merges make runs four times as long, and each search two steps longer.
       loc_, ValueRange{make<arith::MulIOp>(run, constant(4)), plus(steps, constant(2))});
   return one;
 }
