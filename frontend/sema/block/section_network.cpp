@@ -289,8 +289,7 @@ private:
     return false;
   }
 
-  // ---- loops
-  // ---------------------------------------------------------------------------------------
+  // ---- loops ------------------------------------------------------------------------------------
 
   /// The pipes that a loop pushes to or pops from.
   static std::set<const Local *> pipesOf(const ForStmt &loop) {
@@ -460,8 +459,7 @@ private:
         ctx_.facts.addEqual(x, y, other.span);
   }
 
-  // ---- sections for many parts
-  // -------------------------------------------------------------------------------------
+  // ---- sections for many parts ------------------------------------------------------------------
 
   bool refuseStage(const Stmt &stmt, const Local &stage, const std::string &why) {
     ctx_.sink.report(DiagId::SectionNotHere, stmt.span,
