@@ -150,6 +150,7 @@ static std::pair<Value, Value> halvesOfExp(const Emit &e, Value x) {
 }
 
 Value emitCosh(const Emit &e, Value x) {
+  // Halves are added because exp(x) itself overflows before its half does.
   auto [up, down] = halvesOfExp(e, e.abs(x));
   return e.add(up, down);
 }

@@ -297,6 +297,7 @@ JitCode::JitCode(std::unique_ptr<orc::LLJIT> jit, std::unique_ptr<LazyCalls> cal
     : jit_(std::move(jit)), calls_(std::move(calls)) {}
 JitCode::JitCode(JitCode &&) noexcept = default;
 JitCode &JitCode::operator=(JitCode &&other) noexcept {
+  // The old calls hold names that the old compiler owns, so they go first.
   calls_ = std::move(other.calls_);
   jit_ = std::move(other.jit_);
   return *this;

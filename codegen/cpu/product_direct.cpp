@@ -284,6 +284,7 @@ void DirectRows::block(const Emit &e, size_t number, ArrayRef<Value> arguments) 
     callFunction(e, blocks[number], arguments);
     return {};
   };
+  // The first sizes are as wide as each other and differ in rows; the narrow ones follow them.
   size_t next = std::max(number + 1, kNarrowSizes);
   if (next == blocks.size()) {
     here(e);

@@ -156,6 +156,7 @@ void Sum::inspect(const Emit &e) {
                         if (p.perLane() == 2)
                           // The second number of the last lane of a row would be the first one of another row.
                           reads = e.bitAnd(reads, e.cmpi(CmpIPredicate::eq, e.bitAnd(k, 1), 0));
+                        // The pieces are counted with the length by which they are cut, so the table has room for exactly these.
                         Value part = pieceLength(e, k);
                         Value parts = e.b.createOrFold<arith::DivUIOp>(
                             e.loc, e.sub(e.add(k, part), e.index(1)), part);
@@ -298,6 +299,7 @@ void Sum::inBlocks(const Emit &e) const {
   func::FuncOp packRows = packRowsFunction(e, p);
   int64_t bytes = p.packed.getIntOrFloatBitWidth() / 8;
   auto [rows, columns] = packedAtATime(e, p, m, n);
+  // Packing may write as many rows as a vector has lanes, whatever the number of rows is.
   Value room = e.add(rows, e.index(p.lanes));
   Value packedA = emitScratch(e, context, e.mul(room, e.index(p.pitch() * bytes)));
   Value packedB = emitScratch(e, context, e.mul(columns, e.index(p.panelRows() * bytes)));
