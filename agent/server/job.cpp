@@ -46,6 +46,7 @@ void Jobs::Job::close() {
   closeOne(reinterpret_cast<uv_handle_t *>(&in));
   closeOne(reinterpret_cast<uv_handle_t *>(&out));
   closeOne(reinterpret_cast<uv_handle_t *>(&timer));
+  // libuv reports the end of a process to its handle, which therefore lives until that has happened.
   if (hasEnded)
     closeOne(reinterpret_cast<uv_handle_t *>(&process));
 }
@@ -85,6 +86,7 @@ std::string Jobs::Job::whyNoAnswer() const {
 }
 
 void Jobs::Job::tellEnd() {
+  // The end of the process and that of its output are reported in any order; the answer is whole after both.
   if (!hasEnded || !isDrained)
     return;
   close();

@@ -118,6 +118,7 @@ std::optional<Json> applyFix(const Json &fix, const Roots &roots, std::string &p
     }
     files.push_back(std::move(file));
   }
+  // All files have been checked before the first one is written, and where one cannot be written, those before it get their old text back.
   Json changed = Json::array(), result = {{"title", fix["title"]}};
   for (size_t i = 0; i < files.size(); ++i) {
     if (!isText && !writeOutput(files[i].path, files[i].after, &problem)) {
