@@ -252,7 +252,7 @@ static Value roundInDirection(const Emit &e, Value x, Type to, Rounding rounding
   };
   Value bits = held == code ? stored : e.bitcast(stored, code);
   Value nearest = valueOf(bits);
-  // It is NaN of infinite numbers, which stay as NaN does.
+  // The difference of infinite numbers is NaN, for which no comparison holds, so they stay as NaN does.
   Value rest = e.sub(e.abs(x), e.abs(nearest));
   Nearest at{bits, nearest, rest, e.cmpf(CmpFPredicate::OLT, x, 0.0), to};
   Value chosen = valueOf(turned(e, at, rounding, valueOf));

@@ -133,7 +133,7 @@ void lowerOp(Lowering &l, Operation *op) {
     return;
   }
   if (auto alloc = dyn_cast<ir::AllocOp>(op)) {
-    // A loop has let it stand in a buffer of what it carries.
+    // A loop has put this storage into the buffer of a value that it carries (`storageInPlace`).
     if (l.isMaterialised(alloc.getResult()))
       return;
     auto type = alloc.getResult().getType();

@@ -116,7 +116,7 @@ static Value integerPower(const Element &a) {
                      });
   if (!a.isSigned())
     return done[0];
-  // A negative exponent leaves 1 and -1 only.
+  // A power with a negative exponent is a fraction, which becomes 0, unless the base is 1 or -1.
   Value negative = e.cmpi(CmpIPredicate::slt, exponent, 0);
   Value isOne = e.cmpi(CmpIPredicate::eq, a.x[0], 1);
   Value isMinusOne = e.cmpi(CmpIPredicate::eq, a.x[0], -1);

@@ -243,7 +243,7 @@ functionOfOperands(const Emit &outer, const ProductPlan &p, const char *name,
                    llvm::function_ref<void(const Emit &, const Operands &)> emit) {
   Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
   SmallVector<Type> types(13, index);
-  // The context, A, B and C; `fresh`.
+  // The context and the matrices A, B and C are pointers; the last argument, `fresh`, is a condition.
   for (size_t at : {0, 1, 4, 7})
     types[at] = pointer;
   types.back() = outer.b.getI1Type();

@@ -291,7 +291,7 @@ void DirectRows::block(const Emit &e, size_t number, ArrayRef<Value> arguments) 
     return;
   }
   int64_t most = sizes[next].vectors * p.lanes;
-  // A block as wide is for columns that are not whole.
+  // The block of the same width has masks, which only columns that are no whole vectors need.
   if (sizes[next].vectors == sizes[number].vectors)
     --most;
   Value fits = atMost(e, arguments[9], most);
