@@ -28,7 +28,7 @@ public:
     raised_.assign(2 * size_, 0);
   }
   int64_t over(uint32_t begin, uint32_t end) const { return over(1, 0, size_ - 1, begin, end); }
-  /// `height` is at least what `over` says.
+  /// Raises the positions from `begin` to `end`, both included. `height` is at least their present height, `over(begin, end)`.
   void raise(uint32_t begin, uint32_t end, int64_t height) {
     raise(1, 0, size_ - 1, begin, end, height);
   }

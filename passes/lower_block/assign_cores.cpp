@@ -281,7 +281,7 @@ private:
       for (StringAttr name : parts)
         mixes |= mixesRows(op, name, parts);
     });
-    // Otherwise both cores get all rows and compute the same.
+    // If an operation mixes rows, neither core could compute its half alone; then both get all rows and compute the same.
     if (!mixes)
       result_.dealt = parts;
   }

@@ -139,7 +139,7 @@ public:
   }
 
 private:
-  /// Bytes come back from `f16`.
+  /// Gathers bytes as `f16`, since the instruction has no form for bytes, and converts the result back.
   void gatherBytes(const Tile &from, const Tile &positions, const Tile &to, Value into) {
     Type f16 = c_.b.getF16Type();
     Tile result = to;

@@ -55,7 +55,7 @@ private:
   void addLoad(Operation *op, llvm::SmallVectorImpl<GlobalAccess> &accesses) const {
     Value result = op->getResult(0);
     bool isScalar = !isa<ArrayType>(result.getType());
-    // Either core may need a scalar.
+    // Either kind of core may need the scalar, so both are taken to read it.
     if (isScalar || isUsedOnCube(result, cores_))
       accesses.push_back({op, op->getOperand(0), Doer::Cube});
     if (isScalar || isUsedOnVector(result, cores_))

@@ -309,7 +309,7 @@ void Chooser::combine(std::set<Inputs> &instances) const {
 void Chooser::combine(uint32_t a, uint32_t b, std::set<Inputs> &instances) const {
   for (const Choice &first : choices_[a])
     for (const Choice &second : choices_[b]) {
-      // One long loop at a time.
+      // An instance in which both inputs are large takes the product of their times, so only a thorough proof has them.
       bool isLong = first.value > defaults_[a] && second.value > defaults_[b];
       if (!first.core || !second.core || (isLong && !thorough_))
         continue;
@@ -451,7 +451,7 @@ void Chooser::spread(Inputs &values, int64_t fewest) {
   if (points <= wanted || groups_ == kNone || group_ == kNone)
     return;
   values[groups_] = (points + wanted - 1) / wanted;
-  // This group has the last point, where tiles may be cut.
+  // The group of the last point is the interesting one: there tiles may be shorter than elsewhere.
   values[group_] = (points - 1) % values[groups_];
   // A loop that is cut otherwise may leave this group empty, and then the first group is taken.
   if (pointsOf(values) == 0)

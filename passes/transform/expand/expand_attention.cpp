@@ -106,7 +106,7 @@ private:
 
 // ---- what is recognised -------------------------------------------------------------------------
 
-/// The product, what it is divided by and converted to.
+/// Finds the operation that all is fused into: the product, or the division or conversion that follows it.
 bool Attention::findRoot() {
   root_ = parts_.product;
   // What is divided behind the product is the only use of the product and of the sum, since neither is there in memory any more.
@@ -507,7 +507,7 @@ Value Attention::isWorthwhile() {
   Value many =
       b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::sge, points,
                                      constant(std::max<int64_t>(coreGroupsOf(machine_) / 3, 1)));
-  // Lengths that nothing bounds have to have room.
+  // Buffers need a bound. Where the type has none, the running program compares the length with the largest that fits.
   auto last = static_cast<int64_t>(axes_) - 1;
   for (auto [value, extent] : {std::pair<Value, Extent>{first_->getOperand(0), depth_},
                                {parts_.product->getResult(0), width_}}) {

@@ -374,13 +374,13 @@ Value BlockJoiner::joined(Value operand) {
   if (!isa<ArrayType>(operand.getType()) || !changes(operand))
     return operand;
   Value source = inMemory(operand);
-  // What was made with other axes is reshaped from those.
+  // Where the source was rebuilt with joined axes, the new value is reshaped, since the old one is going to be erased.
   if (Value made = made_.lookup(source))
     source = made;
   return made_[operand] = reshaped(b_, source, typeFor(operand), lengthsFor(operand));
 }
 
-/// With the axes that it has in the source.
+/// The operand with the axes that it was written with; one that was rebuilt with joined axes is reshaped back.
 Value BlockJoiner::asWritten(Value operand) {
   Value made = made_.lookup(operand);
   if (!made || made.getType() == operand.getType() || !isMember(operand.getDefiningOp()))
