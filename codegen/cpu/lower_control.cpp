@@ -22,6 +22,7 @@ void lowerBlock(Lowering &l, Block &block) {
     return lowerProgramBlock(l, block);
   size_t done = 0;
   for (Operation &op : block.without_terminator()) {
+    // This store was lowered together with an earlier one.
     if (done > 0) {
       --done;
       continue;

@@ -217,6 +217,7 @@ void WovenRows::emit() const {
   auto target = [&](Value at, int64_t further) {
     return elementPointer(e, to, element, e.add(e.mul(at, e.index(count)), e.index(further)));
   };
+  // Whole vectors of all rows are woven in registers; what is left behind the last of them goes element by element.
   Value whole = e.sub(length, e.b.create<arith::RemUIOp>(e.loc, length, e.index(lanes)));
   e.loop(e.index(0), whole, e.index(lanes), {}, [&](const Emit &, Value at, ValueRange) {
     SmallVector<Value> rows;

@@ -276,6 +276,7 @@ void RoundBlocks::runRounds(llvm::ArrayRef<Value> empty) {
   llvm::SmallVector<Value> inits(outer_.getRegionIterArgs());
   llvm::append_range(inits, empty);
   auto inner = b_->create<scf::ForOp>(loc, constant(0), length_, constant(1), inits);
+  // A loop that carries nothing has a terminator already, which the yield below replaces.
   if (!inner.getBody()->empty())
     inner.getBody()->back().erase();
   size_t carried = loop_.getInitArgs().size();

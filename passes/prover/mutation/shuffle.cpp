@@ -284,6 +284,7 @@ bool Run::ready(unsigned core, const Event &event) const {
         event.number >= queue.freed[other] + plan_.kernel.queues[event.flag].producer().slots)
       return false;
   }
+  // A pop of a queue to which nobody pushes waits for ever; a push that nobody pops needs no room.
   return any || event.kind == Event::Push;
 }
 

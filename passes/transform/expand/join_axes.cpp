@@ -406,6 +406,8 @@ Value BlockJoiner::spread(Value result, Value operand) {
       ++end;
     llvm::SmallVector<Extent> factors;
     Value length;
+    // Of axes that become one the operand gets all, if it has any of them; of those it has none of, it keeps extent 1 and is still
+    // broadcast.
     bool hasAny = llvm::any_of(llvm::seq(begin, end), has);
     for (size_t axis = begin; axis < end; ++axis) {
       factors.push_back(hasAny ? all[axis] : Extent::constant(1));
