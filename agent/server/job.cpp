@@ -153,6 +153,7 @@ void Jobs::spawn(Job *job) {
     job->tellEnd();
   };
   int failed = uv_spawn(loop_, &job->process, &options);
+  // Nothing will be read and no end will be heard of, so the job is over at once.
   if (failed) {
     job->hasEnded = job->isDrained = true;
     job->startProblem = "`" + program + "` cannot be started (" + uv_strerror(failed) +
