@@ -21,6 +21,7 @@ void CompileLog::reportFault(const std::string &stage, const std::string &messag
   std::string why = message.empty() ? "no reason was given" : message;
   DiagnosticBuilder builder = sink_.report(DiagId::CompilerFault, at, {stage, why});
   builder.note("this is an error in the compiler, not in the program: nothing was emitted");
+  // The first fault alone is kept: later ones are most likely its consequences.
   if (!internalError_ && options_.keepFault)
     builder.note(options_.keepFault(sources_, {stage, details.empty() ? why : why + "\n" + details,
                                                module ? textOf(module) : ""}));
@@ -28,6 +29,7 @@ void CompileLog::reportFault(const std::string &stage, const std::string &messag
 }
 
 void CompileLog::dump(const std::string &phase, const std::string &text) {
+  // The folder may be there already; if it cannot be made, the write below says why.
   ::mkdir(options_.dumpFolder.c_str(), 0777);
   char name[32];
   std::snprintf(name, sizeof name, "/%02u-", dumps_++);

@@ -82,6 +82,7 @@ EntryCompiler::lazyFunctions(const cpu::DeferredFunctions &functions) {
     result.push_back(
         {function.name,
          [self = shared_from_this(), function]() -> llvm::Expected<cpu::JitCode::LazyCode> {
+           // The first call may come from any thread of the running program.
            std::lock_guard lock(self->mutex_);
            llvm::Expected<EntryCode> code = self->codeOf(function);
            if (!code)

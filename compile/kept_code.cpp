@@ -22,6 +22,7 @@ std::string buildIdOf(const dl_phdr_info &file) {
     while (at + sizeof(ElfW(Nhdr)) <= end) {
       const auto *note = reinterpret_cast<const ElfW(Nhdr) *>(at);
       const char *name = at + sizeof *note;
+      // Name and data of a note are each padded to four bytes.
       const char *data = name + (note->n_namesz + 3) / 4 * 4;
       if (note->n_type == NT_GNU_BUILD_ID &&
           llvm::StringRef(name, note->n_namesz) == llvm::StringRef("GNU", 4))
@@ -74,6 +75,7 @@ std::string keyOf(const CompileContext &context, const ir::EntryBinding &binding
         uint64_t(binding.decl->nameSpan.file), uint64_t(binding.decl->nameSpan.begin),
         uint64_t(binding.prefixRank), uint64_t(binding.checked), uint64_t(binding.ranges)})
     key.add(number);
+  // Lengths stand in front of lists, so that no two bindings give the same bytes.
   key.add(binding.elems.size());
   for (ElemKind elem : binding.elems)
     key.add(static_cast<uint64_t>(elem));
@@ -82,6 +84,7 @@ std::string keyOf(const CompileContext &context, const ir::EntryBinding &binding
     key.add(static_cast<uint64_t>(elem));
   key.add(binding.statics);
   key.add(binding.tunables);
+  // Code of imports is part of the entry's, so the text of every source counts.
   for (size_t i = 0; i < context.sources().size(); ++i) {
     const SourceFile &source = context.sources().file(static_cast<FileId>(i));
     key.add(source.path());

@@ -155,6 +155,7 @@ std::optional<cpu::JitCode> compileEntry(const CompileContext &context,
     return compileWhole(context, binding, symbol);
   std::shared_ptr<EntryCompiler> compiler = EntryCompiler::create(context);
   KeptCode kept(context, binding, symbol);
+  // Code of the cache that cannot be linked is made anew, as if it were not there.
   if (std::optional<EntryCode> code = kept.find())
     if (std::optional<cpu::JitCode> linked = linkEntry(*compiler, std::move(*code), symbol))
       return linked;

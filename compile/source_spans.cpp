@@ -20,6 +20,7 @@ Span spanAt(const SourceManager &sources, const LedgerPlace &place) {
       continue;
     uint32_t begin = file.lineStart(place.line) + std::max(place.column, 1u) - 1, end = begin;
     std::string_view text = file.text();
+    // A ledger knows where a word begins and not where it ends.
     while (end < text.size() && isWordChar(text[end]))
       ++end;
     return {static_cast<FileId>(id), begin, std::max(end, begin + 1)};

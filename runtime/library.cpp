@@ -107,7 +107,7 @@ Failure checkCall(const PtlEntry &entry, const CallArguments &all, CallMemory &m
   return {};
 }
 
-/// What a call that was stopped says.
+/// The failure of a call that stopped: its own reason, led by the name of the entry.
 [[gnu::cold]] Failure failureOf(const Entry &info, PtlContext &context, int32_t status) {
   if (!context.failure)
     return {status, "`" + info.name + "` stopped without a reason", info.file, info.line};

@@ -118,6 +118,7 @@ Json answerApplyFix(const ServerCall &call, bool &isError) {
   }
   isError = false;
   Json answer = std::move(*done);
+  // A text that was given in the place of a file has to be given again as it is now.
   if (answer.contains("text") && again["arguments"].contains("text"))
     again["arguments"]["text"] = answer["text"];
   answer["summary"] = "done: " + answer["title"].get<std::string>();
@@ -135,6 +136,7 @@ static std::string bytesOf(std::string_view text, size_t from, size_t count) {
   };
   from = std::min(from, text.size());
   size_t end = from + std::min(count, text.size() - from);
+  // Both ends move in the same way, so that pieces that follow each other give the whole text.
   while (isInside(from))
     ++from;
   while (isInside(end))

@@ -11,6 +11,7 @@ namespace ptl::agent {
 /// 128 bits that nobody can guess.
 static std::string secret() {
   std::array<unsigned char, 16> bytes{};
+  // Without random bytes the token could be guessed.
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
     std::abort();
   constexpr char digits[] = "0123456789abcdef";
@@ -42,6 +43,7 @@ int HttpServer::listen(int port) {
                          auto *connection = new HttpConnection(server->loop_, *server);
                          bool isFull = server->connections_.size() >= kMostConnections;
                          server->connections_.insert(connection);
+                         // A connection that is one too many is accepted before it is closed: else it would wait in the system's queue.
                          connection->accept(socket);
                          if (isFull)
                            connection->close();
@@ -59,6 +61,7 @@ std::string HttpServer::openSession() {
   std::string id = secret();
   sessions_[id] = std::make_unique<Session>(state_);
   order_.push_back(id);
+  // The session that was not used for the longest time gives way.
   if (order_.size() > kMostSessions) {
     sessions_.erase(order_.front());
     order_.pop_front();

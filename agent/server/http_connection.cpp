@@ -22,6 +22,7 @@ void HttpConnection::accept(uv_stream_t *socket) {
 void HttpConnection::close() {
   if (std::exchange(isClosed_, true))
     return;
+  // Answers of calls that still run find out by this that nobody waits for them here.
   *isAlive_ = false;
   // Who has left hears nothing of the call any more, so it ends.
   if (Session *session = callId_.is_null() ? nullptr : server_.session(sessionId_))
@@ -56,6 +57,7 @@ void HttpConnection::parse() {
     };
     made.on_header_field = [](http_parser *parser, const char *at, size_t size) {
       HttpConnection *self = count(parser, size);
+      // Names and values come in pieces. A piece of a name behind a value begins the next header.
       if (std::exchange(self->isValue_, false))
         self->name_.clear();
       for (size_t i = 0; i < size; ++i)
@@ -77,6 +79,7 @@ void HttpConnection::parse() {
     };
     made.on_message_complete = [](http_parser *parser) {
       static_cast<HttpConnection *>(parser->data)->isComplete_ = true;
+      // Responses go out in the order of the requests, so the next request waits for the answer to this one.
       http_parser_pause(parser, 1);
       return 0;
     };
@@ -309,6 +312,7 @@ void HttpConnection::write(std::string bytes) {
                           --self->writing_;
                           if (status < 0 || (self->closesWhenWritten_ && self->writing_ == 0))
                             return self->close();
+                          // What has come in the meantime may be the next request.
                           if (!self->isAnswering_)
                             self->parse();
                         });

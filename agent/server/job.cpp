@@ -46,6 +46,7 @@ void Jobs::Job::close() {
   closeOne(reinterpret_cast<uv_handle_t *>(&in));
   closeOne(reinterpret_cast<uv_handle_t *>(&out));
   closeOne(reinterpret_cast<uv_handle_t *>(&timer));
+  // libuv reports the end of a process to its handle, which therefore lives until that has happened.
   if (hasEnded)
     closeOne(reinterpret_cast<uv_handle_t *>(&process));
 }
@@ -85,6 +86,7 @@ std::string Jobs::Job::whyNoAnswer() const {
 }
 
 void Jobs::Job::tellEnd() {
+  // The end of the process and that of its output are reported in any order; the answer is whole after both.
   if (!hasEnded || !isDrained)
     return;
   close();
@@ -151,6 +153,7 @@ void Jobs::spawn(Job *job) {
     job->tellEnd();
   };
   int failed = uv_spawn(loop_, &job->process, &options);
+  // Nothing will be read and no end will be heard of, so the job is over at once.
   if (failed) {
     job->hasEnded = job->isDrained = true;
     job->startProblem = "`" + program + "` cannot be started (" + uv_strerror(failed) +

@@ -122,6 +122,7 @@ static std::vector<Section> sectionsOf(const LibraryPage &page) {
     for (const std::string &word : wordsOf(page.text.substr(section.byte, section.bytes)))
       ++section.words[word];
     for (const std::string &word : wordsOf(section.title))
+      // A word of the title says more about a section than one of its text.
       section.words[word] += 4;
   }
   return sections;
@@ -173,6 +174,7 @@ std::vector<FoundPart> searchLibrary(std::string_view query, const std::vector<s
   for (const std::string &word : words) {
     auto has = [&](const Section &section) { return section.words.contains(word); };
     auto count = static_cast<double>(std::ranges::count_if(sections, has));
+    // A word that stands in few sections says more than one that is everywhere (inverse document frequency).
     rarity[word] = std::log(1 + static_cast<double>(sections.size()) / (1 + count));
   }
   std::vector<FoundPart> found;
@@ -183,6 +185,7 @@ std::vector<FoundPart> searchLibrary(std::string_view query, const std::vector<s
       continue;
     double score = 0;
     for (const std::string &word : words)
+      // Many occurrences count little more than some, and long sections need more of them, as in BM25.
       if (auto count = section.words.find(word); count != section.words.end())
         score += rarity[word] * count->second /
                  (count->second + 1.0 + static_cast<double>(section.bytes) / 2000);

@@ -15,6 +15,7 @@ static int problemOf(const std::string &what) {
 }
 
 int serve(const ServeOptions &options) {
+  // That a client has gone is found out by the error of a write.
   std::signal(SIGPIPE, SIG_IGN);
   std::string problem;
   Roots roots(options.roots.empty() ? std::vector<std::string>{"."} : options.roots, &problem);

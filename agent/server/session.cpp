@@ -204,6 +204,7 @@ bool Session::callTool(const Json &params, const Json &id, const Send &send) {
   Jobs::Id job = state_.jobs.start(std::move(request), std::move(listener));
   if (*isAnswered)
     return false;
+  // The text of an id tells the number 1 from the string "1".
   running_[id.dump()] = {job, send};
   return true;
 }

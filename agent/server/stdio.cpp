@@ -24,6 +24,7 @@ StandardStreams::StandardStreams(uv_loop_t *loop, ServerState &state, std::funct
       out_ = reinterpret_cast<uv_stream_t *>(&pipeOut_);
   }
   uv_handle_type kind = uv_guess_handle(STDIN_FILENO);
+  // libuv cannot wait for a regular file, which is always ready: it is read whenever the loop has nothing else to do.
   if (kind == UV_FILE || kind == UV_UNKNOWN_HANDLE) {
     uv_idle_init(loop, &fileReader_);
     fileReader_.data = this;
@@ -59,6 +60,7 @@ void StandardStreams::take(std::string_view bytes) {
     bytes.remove_prefix(end == bytes.npos ? bytes.size() : end + 1);
     if (text_.size() + part.size() > kMostMessage && !std::exchange(isTooLong_, true))
       send(errorMessage(nullptr, RpcError::Invalid, "the message is longer than 16 MiB"));
+    // What is left of a message that is too long is passed over, up to its end.
     if (isTooLong_)
       text_.clear();
     else

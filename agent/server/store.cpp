@@ -11,6 +11,7 @@ void Store::take(const Json &message) {
   for (const Json &each : message.value("documents", Json::array())) {
     StoredDocument document{each["uri"], each["name"], each["description"], each["mimeType"],
                             each["text"]};
+    // A document that is made again moves to the end of the list, since the oldest ones go first.
     std::erase_if(documents_, [&](const StoredDocument &old) {
       bool isSame = old.uri == document.uri;
       bytes_ -= isSame ? old.text.size() : 0;
@@ -79,6 +80,7 @@ static bool makeEdits(const Json &edits, ChangedFile &file) {
   for (const Json *edit : own) {
     size_t begin = (*edit)["begin"], end = (*edit)["end"];
     std::string text = (*edit)["text"];
+    // The file may have changed since the edits were made, or two of them may overlap.
     if (begin < done || end < begin || end > file.before.size())
       return false;
     file.after += file.before.substr(done, begin - done) + text;
@@ -118,6 +120,7 @@ std::optional<Json> applyFix(const Json &fix, const Roots &roots, std::string &p
     }
     files.push_back(std::move(file));
   }
+  // All files have been checked before the first one is written, and where one cannot be written, those before it get their old text back.
   Json changed = Json::array(), result = {{"title", fix["title"]}};
   for (size_t i = 0; i < files.size(); ++i) {
     if (!isText && !writeOutput(files[i].path, files[i].after, &problem)) {

@@ -80,6 +80,7 @@ std::unique_ptr<Source> openSource(const Call &call, Answer &answer) {
     return nullptr;
   }
   std::set<std::string> seen;
+  // An import must not read what the client may not name itself.
   std::string outside =
       outsideImport(call, source->sources.file(source->file), source->options, seen);
   if (!outside.empty()) {

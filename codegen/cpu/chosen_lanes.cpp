@@ -68,7 +68,7 @@ Value ChosenLanes::permuted(Value base, Value span, Value offsets) const {
   Coords from = at;
   from[axis] = Coord{asIndex(base), 1, {}};
   Value part;
-  // Nothing beyond the outer positions is touched.
+  // Lanes behind the last position are not loaded, as they may lie beyond the array.
   Value within = e.cmpi(CmpIPredicate::ule, counted(), splat(span));
   withLanes(l, l.lanes, within, [&] { part = loadAt(l, view, from); });
   Type floats = VectorType::get({l.lanes}, e.b.getF32Type());
@@ -95,7 +95,7 @@ Value ChosenLanes::loadClose(Type type) const {
       [&](const Emit &) { return SmallVector<Value>{load({{}, 0, asIndex(numbers)})}; })[0];
 }
 
-// Deeper computations are none of positions alone.
+// A computation of more operations is hardly one of positions alone, and the search has to end.
 static constexpr int kMostSteps = 64;
 
 // Whether numbers are computed from positions (`index`), here or where the storage is filled that they are loaded from.

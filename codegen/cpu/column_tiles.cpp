@@ -69,7 +69,7 @@ static Operation *folded(Block &body) {
       bool isScan = isOfClass(found, {OpClass::Scan});
       auto type = op.getNumResults() == 1 ? arrayType(op.getResult(0)) : ir::ArrayType();
       auto sums = cast<ir::ArrayType>(found->getResult(0).getType());
-      // What drops axes of extent 1 has the sums still.
+      // A slice that only drops axes of extent 1 still has all sums.
       bool isSums = type && (type.getExtents() == sums.getExtents() ||
                              (isa<ir::SliceOp>(op) && type.getRank() < sums.getRank() &&
                               type.getExtents().back() == sums.getExtents().back()));

@@ -80,6 +80,7 @@ static Value encodeFloat8(const Emit &e, Value x, Type logical) {
   Value normal = e.sub(e.shrUnsigned(rounded, drop),
                        e.integer(bits.getType(), static_cast<int64_t>(127 - f.bias) << f.mantissa));
   // Below the normal numbers: adding a power of two rounds at the right place by itself.
+  // The last bit of the power of two weighs as much as the least subnormal number, so the difference of the bits is the code.
   double shifter = std::ldexp(1.0, 23 - (f.bias - 1) - f.mantissa);
   Value shifterValue = e.real(x.getType(), shifter);
   Value subnormal =
@@ -251,7 +252,7 @@ static Value roundInDirection(const Emit &e, Value x, Type to, Rounding rounding
   };
   Value bits = held == code ? stored : e.bitcast(stored, code);
   Value nearest = valueOf(bits);
-  // It is NaN of infinite numbers, which stay as NaN does.
+  // The difference of infinite numbers is NaN, for which no comparison holds, so they stay as NaN does.
   Value rest = e.sub(e.abs(x), e.abs(nearest));
   Nearest at{bits, nearest, rest, e.cmpf(CmpFPredicate::OLT, x, 0.0), to};
   Value chosen = valueOf(turned(e, at, rounding, valueOf));

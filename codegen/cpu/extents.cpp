@@ -70,6 +70,7 @@ static Values productExtents(Lowering &l, ir::MatmulOp op) {
   const Values &longer = batchA >= batchB ? a : b;
   for (size_t axis = 0; axis < std::max(batchA, batchB); ++axis)
     result.push_back(longer[axis]);
+  // A vector to the left has no row in the result, and one to the right no column.
   if (a.size() >= 2)
     result.push_back(a[a.size() - 2]);
   if (b.size() >= 2)

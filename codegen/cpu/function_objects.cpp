@@ -56,7 +56,7 @@ static SmallVector<Function *> separateFunctions(Module &module) {
         !refersToData(function))
       separate.push_back(&function);
   SmallPtrSet<Function *, 16> taken(separate.begin(), separate.end());
-  // One that stays keeps its callers.
+  // A function that stays in the module keeps its callers there, too.
   auto stays = [&](Function *function) { return callsOthers(*function, taken); };
   // Each removal may bind further callers to the module, so this goes on until nothing changes.
   for (auto *found = find_if(separate, stays); found != separate.end();

@@ -22,6 +22,7 @@ void lowerBlock(Lowering &l, Block &block) {
     return lowerProgramBlock(l, block);
   size_t done = 0;
   for (Operation &op : block.without_terminator()) {
+    // This store was lowered together with an earlier one.
     if (done > 0) {
       --done;
       continue;
@@ -133,7 +134,7 @@ void lowerOp(Lowering &l, Operation *op) {
     return;
   }
   if (auto alloc = dyn_cast<ir::AllocOp>(op)) {
-    // A loop has let it stand in a buffer of what it carries.
+    // A loop has put this storage into the buffer of a value that it carries (`storageInPlace`).
     if (l.isMaterialised(alloc.getResult()))
       return;
     auto type = alloc.getResult().getType();

@@ -92,6 +92,7 @@ static Value emitRem(const Element &a) {
 static Value emitCdiv(const Element &a) {
   auto [quotient, remainder] = divide(a);
   Value nonZero = a.e.cmpi(CmpIPredicate::ne, remainder, 0);
+  // Truncation has rounded a negative quotient up already, so only a positive one is too small.
   Value up = nonZero;
   if (a.isSigned()) {
     Value sameSign = a.e.cmpi(CmpIPredicate::sge, a.e.bitXor(a.x[0], a.x[1]), 0);
@@ -115,7 +116,7 @@ static Value integerPower(const Element &a) {
                      });
   if (!a.isSigned())
     return done[0];
-  // A negative exponent leaves 1 and -1 only.
+  // A power with a negative exponent is a fraction, which becomes 0, unless the base is 1 or -1.
   Value negative = e.cmpi(CmpIPredicate::slt, exponent, 0);
   Value isOne = e.cmpi(CmpIPredicate::eq, a.x[0], 1);
   Value isMinusOne = e.cmpi(CmpIPredicate::eq, a.x[0], -1);
@@ -229,6 +230,7 @@ template <bool Larger> static Value emitExtreme(const Element &a) {
 static Value emitExtremeNanBySelection(const Element &a, bool larger) {
   const Emit &e = a.e;
   Value x = a.x[0], y = a.x[1];
+  // Registers hold `f16` as `f32`, whose bits are compared here.
   Type bits = e.b.getI32Type();
   Value bitsX = e.bitcast(x, bits), bitsY = e.bitcast(y, bits);
   // Equal numbers differ in the sign of 0 at most.
@@ -460,7 +462,7 @@ static Type elementOf(Value value) {
 int64_t costOfOp(Operation *op) {
   if (isa<ir::LoadOp, ir::SliceOp, ir::NewAxisOp, ir::CastOp, ir::ConstantOp>(op))
     return 0;
-  // Such a conversion has nothing to do; functions that are written for all types leave them.
+  // A conversion to the type that the operand has already costs nothing. Functions that are written for any type leave such conversions.
   if (auto convert = dyn_cast<ir::ConvertOp>(op);
       convert && elementOf(op->getOperand(0)) == elementOf(op->getResult(0)))
     return 0;

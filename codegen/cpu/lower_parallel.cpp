@@ -66,6 +66,7 @@ static SmallVector<Value> gridCounts(Lowering &l, ir::ParallelOp op, ArrayRef<Va
     Value span = e.sub(scalarOf(l, upper), scalarOf(l, lower));
     // An empty range must not become a huge unsigned number below.
     span = e.b.createOrFold<arith::MaxSIOp>(e.loc, span, e.index(0));
+    // The last tile of an axis may be partial, so the number of tiles is rounded up.
     Value up = e.add(span, e.sub(size, e.index(1)));
     counts.push_back(e.b.createOrFold<arith::DivUIOp>(e.loc, up, size));
   }

@@ -82,7 +82,7 @@ void asHost(Lowering &l, llvm::function_ref<void()> body, bool inTasks) {
       llvm::SetVector<Value> roots;
       bool onStack = false;
       rootsOf(l, operand, roots, onStack);
-      // Even of what never changes a static program reads nothing.
+      // A static program reads no memory at all, not even what never changes.
       l.program.isStatic &= onStack || !touchesMemory(op);
       for (Value root : roots)
         // Memory from outside may be in use by earlier tasks. Memory that was made here is only

@@ -78,6 +78,7 @@ static Value consecutiveWords(const Emit &e, Value first, Value seed, int64_t la
   Value front = pairs(c[0], c[1]), back = pairs(c[2], c[3]);
   Value at = laneNumbers(e, lanes, i32);
   at = e.add(at, e.splat(e.trunci(e.bitAnd(first, 3), i32), at.getType()));
+  // Bit 1 of a counter chooses between the vectors of words 0 and 1 and of words 2 and 3; what is left of it is the place in that vector.
   Value place = e.bitOr(e.shl(e.shrUnsigned(at, 2), 1), e.bitAnd(at, 1)), isBack = e.bitAnd(at, 2);
   if (e.unit.bytes >= 64)
     return e.intrinsic("llvm.x86.avx512.vpermi2var.d.512", front.getType(),

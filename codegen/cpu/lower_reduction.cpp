@@ -113,6 +113,7 @@ void Reduction::addRows(Coords &at, int64_t axis, Value first, int64_t count,
   const Emit &e = l.e;
   at[inner] = Coord();
   Values rows = rowsFrom(l, operand, at, axis, first, count);
+  // Two vectors at a time overlap their loads; costly elements would be too much code twice.
   int64_t several = cost <= kCheap ? 2 : 1;
   loopOfVectors(l, extents[inner], several, {}, [&](ArrayRef<Value> starts, Value mask, Values) {
     for (auto [n, start] : llvm::enumerate(starts)) {
@@ -228,7 +229,8 @@ static void reduceInto(Lowering &l, Operation *op,
     if (axis != inner && axis != beside)
       (llvm::is_contained(reduced, axis) ? r.axes : kept).push_back(axis);
   Value count = elementsAlong(l, extents, reduced);
-  // Partial results of a row are vectors, several in turn where an element costs little.
+  // Partial results of a row are vectors. Several of them take turns where an element costs little, so that an addition need not wait for
+  // the one before it.
   int64_t several = r.horizontal && r.cost <= kCheap ? 4 : 1;
   Type shape = r.horizontal ? Type(VectorType::get({l.maxLanes}, c.acc)) : c.acc;
   auto finished = [&](const Coords &at, Value sum) {

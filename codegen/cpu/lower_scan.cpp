@@ -106,8 +106,8 @@ void Scan::scanRows(const Coords &at, Value first, int64_t count, Value streamed
 // Rows are read and written from end to end, as memory is fastest; the running results are a row that stays in a cache.
 void Scan::alongColumns(Coords &at) const {
   const Emit &e = l.e;
+  // Scratch memory holds anything, so the running results begin with the identity.
   forAll(l, sums->extents, 1, {},
-         // Scratch memory holds anything, so the running results begin with the identity.
          [&](Coords &to) { storeAt(l, *sums, to, toLanes(l, c.identity(e, c.acc))); });
   auto loop = [&](Value from, Value to, int64_t step) {
     e.loop(from, to, l.index(step), {}, [&](const Emit &, Value i, ValueRange) {

@@ -93,6 +93,7 @@ bool produceSort(Lowering &l, Operation *op, ArrayRef<View> dests) {
   auto axisAttr = op->getAttrOfType<IntegerAttr>("axis");
   int64_t axis = axisAttr ? axisAttr.getInt() : type.getRank() - 1;
   auto flag = op->getAttrOfType<BoolAttr>("descending");
+  // The largest elements are the first of a descending order.
   bool descending = isa<ir::TopkOp>(op) || (flag && flag.getValue());
   Type elem = type.getElementType();
   SmallVector<int64_t> others;

@@ -61,7 +61,7 @@ void submitTask(Lowering &l, Operation *op, func::FuncOp body, Value count,
   if (prints(body)) {
     // The context stands for the output, so that prints keep their order.
     add(l.context, true, nullptr);
-    // When it fails, what was printed before is there.
+    // A program that prints is no static one: where it fails, all that comes before has to be printed and nothing behind it.
     l.program.isStatic = false;
   }
   ++l.program.submissions;

@@ -170,7 +170,7 @@ static void produce(Lowering &l, Operation *op, ArrayRef<View> dests, Value stre
 }
 
 View materialise(Lowering &l, Value array) {
-  // It has loops of its own.
+  // The array is made by loops of its own, which are no part of the pass that wants it.
   llvm::SaveAndRestore<OnePass *> own(l.pass, nullptr);
   Operation *op = array.getDefiningOp();
   auto allocateFor = [&](Value value) {
@@ -318,7 +318,7 @@ void evaluateInto(Lowering &l, Value array, const View &dest, Value streamed) {
   // The summand is written first, and the product is then accumulated on top of it.
   if (isProductInto(op, base, product) && !viewOf(l, product->getResult(0))) {
     prepare(l, base);
-    // What a loop carries may be there already.
+    // The summand may lie in the target already: a loop keeps what it carries in one buffer.
     if (auto there = viewOf(l, base); !there || !sameView(*there, dest))
       forAll(l, dest.extents, costOf(l, base), base, [&](Coords &at) {
         storeAt(l, dest, at, elementAt(l, base, broadcastCoords(l, base, at)));

@@ -150,6 +150,7 @@ static std::pair<Value, Value> halvesOfExp(const Emit &e, Value x) {
 }
 
 Value emitCosh(const Emit &e, Value x) {
+  // Halves are added because exp(x) itself overflows before its half does.
   auto [up, down] = halvesOfExp(e, e.abs(x));
   return e.add(up, down);
 }
@@ -216,7 +217,7 @@ Value emitAcosh(const Emit &e, Value x) {
   Value root = squareRoot(e, e.mul(e.sub(wide, one), e.add(wide, one)));
   Value result = e.truncf(logWide(e, e.add(wide, root), 1.0), e.b.getF32Type());
   result = e.select(e.cmpf(CmpFPredicate::OEQ, x, Infinity), x, result);
-  // What is no number or below 1; a NaN passes through.
+  // There is no result below 1; a NaN passes through.
   result = e.select(e.cmpf(CmpFPredicate::OLT, x, 1.0), e.real(t, std::nan("")), result);
   return e.select(e.isNan(x), x, result);
 }

@@ -47,8 +47,6 @@ void Panel::call(const Emit &e, size_t block, Value i, Value count) const {
 void Panel::rest(const Emit &e, size_t at, Value whole, Value left) const {
   if (at + 1 == sizes.size())
     return call(e, sizes[at], whole, left);
-  // The smallest block that has room for the rows that are left computes the fewest rows for
-  // nothing.
   Value fits = e.cmpi(CmpIPredicate::sle, left, p.blocks[sizes[at + 1]].rows);
   e.branch(
       fits, {},
@@ -91,6 +89,7 @@ void multiplyPacked(const Emit &e, const ProductPlan &p, ArrayRef<func::FuncOp> 
     Value left = minimum(e, e.index(p.columns()), e.sub(tile.width, j));
     // Panels are spaced for the full depth of the plan, as `Target::address` packs them.
     Value panelB = elementPointer(e, tile.b, p.packed, e.mul(j, e.index(p.panelRows())));
+    // The number of vectors is fixed in the code of a block, so code for both widths is emitted and the choice is made when it runs.
     auto panel = [&](int64_t vectors) {
       return [&, vectors](const Emit &e) -> SmallVector<Value> {
         Panel panel{p, blocks, {}, tile.height, {}};
@@ -244,7 +243,7 @@ functionOfOperands(const Emit &outer, const ProductPlan &p, const char *name,
                    llvm::function_ref<void(const Emit &, const Operands &)> emit) {
   Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
   SmallVector<Type> types(13, index);
-  // The context, A, B and C; `fresh`.
+  // The context and the matrices A, B and C are pointers; the last argument, `fresh`, is a condition.
   for (size_t at : {0, 1, 4, 7})
     types[at] = pointer;
   types.back() = outer.b.getI1Type();
@@ -267,6 +266,7 @@ static func::FuncOp matrixProductFunction(const Emit &outer, const ProductPlan &
   func::FuncOp blocked = blockedFunction(outer, p),
                vectors = productFunction(outer, withoutMatrices(p, outer.unit));
   return functionOfOperands(outer, p, "ptl_product_", [&](const Emit &e, const Operands &o) {
+    // Blocks write nothing where there are no steps; the function without matrices fills C with zeros then.
     Value goes = e.bitAnd(goesByMatrices(e, o.m, o.n), e.cmpi(CmpIPredicate::ne, o.k, 0));
     auto by = [&](func::FuncOp function) {
       return [&, function](const Emit &e) -> SmallVector<Value> {

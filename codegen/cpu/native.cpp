@@ -31,7 +31,7 @@ static void initialiseTargets() {
   });
 }
 
-// What `has` says of features by their LLVM names.
+// The vector unit of a processor, where `has` says which features it has, by their names in LLVM.
 static VectorUnit vectorUnit(function_ref<bool(StringRef)> has) {
   VectorUnit unit;
   // AVX without AVX2 has no integer vectors of 32 bytes, but LLVM splits those.
@@ -278,7 +278,7 @@ ObjectEmitter::ObjectEmitter(std::unique_ptr<TargetMachine> machine)
 ObjectEmitter::~ObjectEmitter() = default;
 
 Expected<std::string> ObjectEmitter::emit(Module &module) {
-  // Such a module has passes of its own.
+  // The kept passes are those of the full quality; a module that is too large gets others, made for it alone.
   if (tooLargeForFullQuality(module))
     return emitOutput(module, *machine_, OutputKind::Object);
   if (!generator_) {
@@ -297,13 +297,14 @@ JitCode::JitCode(std::unique_ptr<orc::LLJIT> jit, std::unique_ptr<LazyCalls> cal
     : jit_(std::move(jit)), calls_(std::move(calls)) {}
 JitCode::JitCode(JitCode &&) noexcept = default;
 JitCode &JitCode::operator=(JitCode &&other) noexcept {
+  // The old calls hold names that the old compiler owns, so they go first.
   calls_ = std::move(other.calls_);
   jit_ = std::move(other.jit_);
   return *this;
 }
 JitCode::~JitCode() = default;
 
-/// Lets code call `symbols`, and what this process has.
+/// Lets code call `symbols` and any function that this process exports.
 static Error defineSymbols(orc::LLJIT &jit, const JitCode::Symbols &symbols) {
   orc::SymbolMap map;
   for (const auto &[name, address] : symbols)

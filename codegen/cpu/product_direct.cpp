@@ -284,13 +284,14 @@ void DirectRows::block(const Emit &e, size_t number, ArrayRef<Value> arguments) 
     callFunction(e, blocks[number], arguments);
     return {};
   };
+  // The first sizes are as wide as each other and differ in rows; the narrow ones follow them.
   size_t next = std::max(number + 1, kNarrowSizes);
   if (next == blocks.size()) {
     here(e);
     return;
   }
   int64_t most = sizes[next].vectors * p.lanes;
-  // A block as wide is for columns that are not whole.
+  // The block of the same width has masks, which only columns that are no whole vectors need.
   if (sizes[next].vectors == sizes[number].vectors)
     --most;
   Value fits = atMost(e, arguments[9], most);

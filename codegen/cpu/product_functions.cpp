@@ -36,7 +36,7 @@ static constexpr size_t kLinesOfRoot = 4;
 std::string ProductBodies::recipeOf(StringRef name) const {
   std::string text;
   llvm::raw_string_ostream out(text);
-  // Functions of products are defined while that of a root is.
+  // A root is being defined whenever the function of a product is, so there is one.
   out << (root_->isSum ? kSum : kProduct);
   for (Type type : {root_->a, root_->b, root_->c})
     out << '\n' << type;
@@ -47,7 +47,7 @@ std::string ProductBodies::recipeOf(StringRef name) const {
 }
 
 DeferredFunctions ProductBodies::finish(ModuleOp module) {
-  // What only leads to the last function has done so.
+  // The functions that lead to the last one were emitted to find it, and other modules have them.
   for (const std::string &name : ArrayRef(way_).drop_back(way_.empty() ? 0 : 1))
     if (Operation *leading = module.lookupSymbol(name))
       leading->erase();

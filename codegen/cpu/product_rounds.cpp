@@ -156,6 +156,7 @@ void Sum::inspect(const Emit &e) {
                         if (p.perLane() == 2)
                           // The second number of the last lane of a row would be the first one of another row.
                           reads = e.bitAnd(reads, e.cmpi(CmpIPredicate::eq, e.bitAnd(k, 1), 0));
+                        // The pieces are counted with the length by which they are cut, so the table has room for exactly these.
                         Value part = pieceLength(e, k);
                         Value parts = e.b.createOrFold<arith::DivUIOp>(
                             e.loc, e.sub(e.add(k, part), e.index(1)), part);
@@ -249,9 +250,9 @@ void packRun(const Emit &e, const ProductPlan &p, const Pieces &pieces, const Pi
            Value target =
                elementPointer(e, packedB, p.packed, e.mul(lane[0], e.index(p.columns())));
            Value numbers = piece[Piece::Numbers];
+           // Where one line holds all columns they are even, and packed without looking for
+           // ends of lines.
            e.branch(
-               // Where one line holds all columns they are even, and packed without looking for
-               // ends of lines.
                e.cmpi(CmpIPredicate::sge, piece[Piece::BInner], pieces.columns), {},
                [&](const Emit &e) {
                  Value source = moved(e, piece[Piece::B], p.b, column, piece[Piece::BColumn]);
@@ -298,6 +299,7 @@ void Sum::inBlocks(const Emit &e) const {
   func::FuncOp packRows = packRowsFunction(e, p);
   int64_t bytes = p.packed.getIntOrFloatBitWidth() / 8;
   auto [rows, columns] = packedAtATime(e, p, m, n);
+  // Packing may write as many rows as a vector has lanes, whatever the number of rows is.
   Value room = e.add(rows, e.index(p.lanes));
   Value packedA = emitScratch(e, context, e.mul(room, e.index(p.pitch() * bytes)));
   Value packedB = emitScratch(e, context, e.mul(columns, e.index(p.panelRows() * bytes)));
@@ -397,6 +399,8 @@ static void emitWays(const Emit &e, Sum sum, func::FuncOp product, func::FuncOp 
 
 func::FuncOp sumFunction(const Emit &outer, const ProductPlan &p) {
   func::FuncOp product = productFunction(outer, p), vectors;
+  // Small products gain nothing from matrix registers, and the process may not be allowed to use them: both are known at run time only, so
+  // // there is code for vectors as well.
   if (p.usesMatrices())
     vectors = sumFunction(outer, withoutMatrices(p, outer.unit));
   func::FuncOp pieces = functionOfSum(outer, p, "ptl_pieces_", [](const Emit &e, Sum sum) {

@@ -74,6 +74,7 @@ static bool areApart(ir::StoreOp a, ir::StoreOp b, bool &interleaved) {
       interleaved |= axis + 1 == rank;
       return true;
     }
+    // A box from the first position on ends at its length, so another one that begins there, or behind it, is apart.
     if (isEven && *step == 1 && from == 0 &&
         (b.getOffsets()[axis] == length ||
          (other && constantOf(length) && *other >= *constantOf(length))))

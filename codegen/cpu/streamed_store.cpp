@@ -19,7 +19,7 @@ static constexpr int64_t kMostCost = 400;
 
 static bool isRead(ir::StoreOp store, Operation *body) {
   return llvm::any_of(ir::usesOfElements(ir::storageUnder(store.getRef())), [&](Operation *user) {
-    // Who reads the array soon wants it in a cache.
+    // An array that is read soon should stay in a cache.
     return !isa<ir::StoreOp>(user) && (!body || body->isAncestor(user));
   });
 }

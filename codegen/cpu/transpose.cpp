@@ -7,7 +7,8 @@ namespace ptl::cpu {
 
 void transposeRegisters(const Emit &e, SmallVectorImpl<Value> &rows) {
   int64_t lanes = rows.size();
-  // Exchanges bit after bit of row and lane number.
+  // A transposition exchanges the row and the lane of each element. One round exchanges one bit of these two numbers, so there are as many
+  // rounds as a lane number has bits.
   for (int64_t bit = 1; bit < lanes; bit *= 2) {
     SmallVector<int64_t> low, high;
     for (int64_t lane = 0; lane < lanes; ++lane) {
@@ -216,6 +217,7 @@ void WovenRows::emit() const {
   auto target = [&](Value at, int64_t further) {
     return elementPointer(e, to, element, e.add(e.mul(at, e.index(count)), e.index(further)));
   };
+  // Whole vectors of all rows are woven in registers; what is left behind the last of them goes element by element.
   Value whole = e.sub(length, e.b.create<arith::RemUIOp>(e.loc, length, e.index(lanes)));
   e.loop(e.index(0), whole, e.index(lanes), {}, [&](const Emit &, Value at, ValueRange) {
     SmallVector<Value> rows;

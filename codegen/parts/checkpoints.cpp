@@ -14,8 +14,7 @@ using checkpoint::Manifest;
 using checkpoint::Variable;
 using movement::Box;
 
-// ---- The state of a program
-// --------------------------------------------------------------------
+// ---- The state of a program ---------------------------------------------------------------------
 
 static std::optional<int64_t> numberOf(Dim dim, const Sizes &sizes) {
   return evaluate(dim, [&](SymbolId symbol) -> std::optional<int64_t> {

@@ -17,11 +17,11 @@ void checkWheres(RunState &run, const CallableDecl &decl, Span callSpan) {
   for (const WhereClause &clause : decl.wheres) {
     if (!clause.condition || evalBool(run, *clause.condition))
       continue;
+    // The failure is shown at the call, if there is one, with the requirement as its
+    // cause.
     Stop why{RunStatus::Where,
              "`" + decl.name + "` needs `" + clause.text + "`" +
                  comparedText(run, *clause.condition),
-             // The failure is shown at the call, if there is one, with the requirement as its
-             // cause.
              callSpan.file == kNoFile ? clause.span : callSpan,
              {}};
     if (callSpan.file != kNoFile)

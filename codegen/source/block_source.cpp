@@ -191,7 +191,7 @@ OutlinedKernel KernelPrinter::print() {
       result_.namedDims.push_back(dim);
   }
   result_.body = body();
-  // Requirements of what the kernel computes with.
+  // The kernel states the requirements on the dimensions that its body uses.
   std::set<std::string> used = identifiersOf(result_.body);
   for (const std::string &condition : facts_.wheres) {
     std::set<std::string> names = identifiersOf(condition);

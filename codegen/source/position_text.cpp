@@ -116,8 +116,7 @@ void Positions::knowComputedLength(const std::string &name, Value value) {
 }
 
 namespace {
-/// Reads what `DimContext::toString` writes.
-// This is a recursive descent parser for sums, products, powers and calls.
+/// Reads what `DimContext::toString` writes: a recursive descent parser for sums, products, powers and calls.
 class LengthReader {
 public:
   using Lookup = std::function<Dim(std::string_view)>;

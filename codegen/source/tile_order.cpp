@@ -31,7 +31,8 @@ public:
         ++count;
       if (count == left.size())
         break;
-      // The one that should have come here comes earlier.
+      // The operation that should come last here was computed earlier, with others behind it, so one of the two gets a name and a
+      // statement.
       auto early = llvm::find(open_, left[left.size() - 1 - count]);
       size_t number = static_cast<size_t>(early - open_.begin());
       size_t last = open_.size() - 1 - count;

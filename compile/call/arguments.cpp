@@ -356,11 +356,9 @@ std::optional<rt::OwnedArray> Resolver::make(const rt::Param &param, const std::
     return std::nullopt;
   PtlElem elem = elemOf(param);
   std::optional<ElemKind> packed = packedKind(param);
-  auto element = elementsOf(
-      *recipe, packed.value_or(*kindOf(elem)),
-      // Unless a seed is given, each argument has a stream of its own; otherwise arrays of one
-      // shape would be equal.
-      seed_ + stream);
+  // Unless a seed is given, each argument has a stream of its own; otherwise arrays of one
+  // shape would be equal.
+  auto element = elementsOf(*recipe, packed.value_or(*kindOf(elem)), seed_ + stream);
   std::optional<rt::OwnedArray> array =
       packed ? packedArray(*packed, *extents, element) : rt::OwnedArray::make(elem, *extents);
   if (!array) {

@@ -139,6 +139,7 @@ CompiledExecutor::variantFor(const CallableDecl &decl, const rt::Entry &entry,
   for (const auto &[name, value] : tunables)
     key += " " + name + "=" + std::to_string(value);
   std::unique_ptr<Variant> &variant = variants_[{&decl, key}];
+  // A variant without code has failed before, and its error has been reported.
   if (variant)
     return variant->code || variant->chip ? variant.get() : nullptr;
   variant = std::make_unique<Variant>();
@@ -187,6 +188,7 @@ rt::Failure CompiledExecutor::bind(const rt::Entry &entry, const rt::CallArgumen
     failure = rt::bindInputs(entry, inputs, binding);
   }
   for (size_t i = 0; !failure && i < elems.size() && i < binding.elems.size(); ++i)
+    // What the arguments leave open is as the caller says.
     if (!binding.elems[i])
       binding.elems[i] = rt::elemFromName(elemName(elems[i]));
   return failure;

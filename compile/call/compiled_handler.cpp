@@ -122,6 +122,7 @@ reference::RunResult CompiledCall::resultOf(CallResult result, const rt::Entry &
     return run;
   }
   std::vector<const rt::Param *> arrays = entry.arrays();
+  // A manifest lists the outputs behind the arrays that are given.
   for (size_t i = 0; i < result.outputs.size(); ++i)
     run.outputs.push_back(valueOf(result.outputs[i], *arrays[arrays_.size() + i]));
   for (size_t index : inouts_)

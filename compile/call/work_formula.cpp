@@ -37,6 +37,7 @@ matchSignature(const Signature &signature, const std::vector<Extents> &operands)
     if (rank < named || (rank > named && !shape.hasRest))
       return std::nullopt;
     for (size_t axis = 0; axis < named; ++axis)
+      // The named axes are the last ones; those in front of them are the rest.
       dims[signature.dimVars[shape.dims[axis]]] = operands[i][rank - named + axis];
   }
   return dims;
@@ -60,6 +61,7 @@ struct IndexNotation {
       points *= extent;
       sums |= !result.contains(letter);
     }
+    // The factors of a point take one multiplication less than there are, and letters that are not in the result an addition.
     terms = static_cast<int64_t>(operands.size()) - 1 + (sums ? 1 : 0);
   }
 };

@@ -38,6 +38,7 @@ static NodeId assignmentIn(const Tree &tree, const ScheduleDecl &schedule, std::
 std::vector<TextEdit> tunableEdits(const CheckedProgram &program, const ir::EntryBinding &binding,
                                    const Tunable &tunable, int64_t value) {
   const std::string &name = tunable.local->name;
+  // A value that the caller gives overrules the source, so an edit would change nothing.
   if (binding.tunables.contains(name))
     return {};
   std::vector<std::pair<const CheckedModule *, const ScheduleDecl *>> says;
@@ -49,6 +50,7 @@ std::vector<TextEdit> tunableEdits(const CheckedProgram &program, const ir::Entr
                                  [&](const auto &each) { return each.first == tunable.local; }))
         says.emplace_back(module.get(), schedule);
     }
+  // Which of several schedules is to be edited is the author's decision.
   if (says.size() > 1)
     return {};
   if (!says.empty()) {
@@ -112,6 +114,7 @@ std::vector<TextEdit> pipelineEdits(const CheckedProgram &program, const SourceM
       return {};
     NodeId depth = pipelineAround(*(*module)->tree, span.begin);
     std::vector<TextEdit> edit = numberEdit(**module, depth, overflow.pipeline);
+    // Where the source has another number than there are buffers, something else has decided that.
     if (edit.empty() || sources.text(edit.front().span) != std::to_string(buffer.count))
       return {};
     bool isKnown = std::any_of(edits.begin(), edits.end(), [&](const TextEdit &each) {

@@ -79,6 +79,7 @@ std::vector<Wanted> wantedVariants(const CallableDecl &decl, const Wanted &wante
 static void eachEntry(const CheckedProgram &program, std::string_view machine, const Wanted &wanted,
                       DiagnosticSink &sink, const std::function<void(const BoundEntry &)> &visit) {
   for (const CallableDecl *decl : program.modules.front()->callables) {
+    // The checker has reported what is broken; lowering it would only add consequences.
     if (!isForChips(*decl) || !decl->isFor(machine) || isBroken(*decl))
       continue;
     for (const Wanted &variant : wantedVariants(*decl, wanted)) {

@@ -324,6 +324,7 @@ MachinePeaks measurePeaks(const cpu::Processor &processor) {
   peaks.flops = multiplyAddRate(processor, Step::Floats);
   peaks.doubleFlops = multiplyAddRate(processor, Step::Doubles);
   bool hasWide = processor.vectors.bytes == 64;
+  // A type without instructions of its own is multiplied in a wider one, at the rate of that.
   peaks.bf16Flops = hasWide && processor.vectors.bf16Pairs
                         ? multiplyAddRate(processor, Step::Bf16Pairs)
                         : peaks.flops;

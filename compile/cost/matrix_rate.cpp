@@ -65,6 +65,7 @@ std::unique_ptr<llvm::Module> matrixLoop(llvm::LLVMContext &context, MatrixProdu
   b.CreateBr(loop);
   b.SetInsertPoint(loop);
   auto *round = b.CreatePHI(b.getInt64Ty(), 2);
+  // Each sum has a register of its own, so that no product has to wait for the one before it.
   for (uint8_t sum = 0; sum < kSums; ++sum)
     b.CreateIntrinsic(
         instructionOf(product), {},

@@ -87,6 +87,7 @@ static std::string taskTable(const ProgramGraph &graph, const SourceManager &sou
 GraphPicture graphHtml(const std::vector<ProgramGraph> &graphs, const SourceManager &sources) {
   GraphPicture page = graphSvg(graphs, sources);
   std::string_view head = kPageHead;
+  // `lines` has an entry for each line of the text, also for those around the picture.
   page.lines.insert(page.lines.begin(),
                     static_cast<size_t>(std::count(head.begin(), head.end(), '\n')), {});
   std::string tables;

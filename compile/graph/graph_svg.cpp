@@ -314,6 +314,7 @@ GraphPicture Painter::done() {
       "markerHeight=\"7\" "
       "orient=\"auto\"><path d=\"M0 0L8 4L0 8z\"/></marker></defs>\n"
       "<rect width=\"100%\" height=\"100%\" class=\"paper\"/>\n";
+  // The head is known only now, since it has the size of the whole picture; its lines lead to no source.
   picture_.lines.insert(picture_.lines.begin(),
                         static_cast<size_t>(std::count(head.begin(), head.end(), '\n')), {});
   picture_.text = head + picture_.text + "</svg>\n";

@@ -60,6 +60,7 @@ void Layers::findRows(const std::vector<std::pair<size_t, size_t>> &lines) {
   std::vector<unsigned char> state(count, New);
   std::vector<size_t> order; // ends first
   for (size_t root = 0; root < count; ++root) {
+    // A depth-first search with a stack of its own, since chains of tasks may be long: node, and the number of its next line.
     std::vector<std::pair<size_t, size_t>> stack;
     if (state[root] == New)
       stack.emplace_back(root, 0);
@@ -82,6 +83,7 @@ void Layers::findRows(const std::vector<std::pair<size_t, size_t>> &lines) {
         stack.emplace_back(to, 0);
     }
   }
+  // Backwards through this order each box comes before those that it leads to, so its own row is settled.
   for (size_t i = order.size(); i-- > 0;)
     for (size_t to : next[order[i]])
       nodes_[to].row = std::max(nodes_[to].row, nodes_[order[i]].row + 1);

@@ -74,6 +74,7 @@ private:
     if (auto argument = mlir::dyn_cast<mlir::BlockArgument>(value))
       return visitArgument(argument);
     mlir::Operation *op = value.getDefiningOp();
+    // An operation that the graph shows is an origin, and what it is made of are its own operands.
     if (auto known = numbers_.find(op); known != numbers_.end()) {
       found_.push_back(known->second);
       return;
@@ -206,6 +207,7 @@ std::optional<uint32_t> TaskReader::arrayOf(mlir::Value value) {
                  ? std::optional(addArray(value, GraphArray::Kind::Intermediate,
                                           block::nameOf(value.getLoc())))
                  : std::nullopt;
+    // A view has the array that it shows as its only array operand.
     auto source = llvm::find_if(op->getOperands(),
                                 [](mlir::Value each) { return ir::isArrayLike(each.getType()); });
     if (source == op->operand_end())
@@ -268,6 +270,7 @@ void TaskReader::read(mlir::func::FuncOp function) {
     if (!isTask)
       return mlir::WalkResult::advance();
     readTask(op);
+    // What stands inside a task is part of it.
     return mlir::WalkResult::skip();
   });
 }
@@ -428,6 +431,7 @@ ProgramGraph GraphRecorder::graph(const Cost *cost) const {
   if (!cost)
     return graph;
   graph.sizes = cost->sizes;
+  // A time without the parts that are unknown would be read as the time of all.
   if (cost->unknown.empty()) {
     graph.us = cost->us;
     graph.bound = cost->bound;

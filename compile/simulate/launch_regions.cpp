@@ -48,6 +48,7 @@ static rt::sim::ArrayAccess accessOf(uint32_t array, const ir::RegionBounds &box
       access.axes.push_back({KnownPositions::valueOf(axis.start),
                              std::max<int64_t>(0, KnownPositions::valueOf(axis.count)), step});
     } else {
+      // An axis whose bounds are not known is taken as a whole, with room for sums of positions below the limit of the type.
       access.axes.push_back({0, INT64_MAX / 4, 1});
     }
   }

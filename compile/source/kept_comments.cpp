@@ -225,6 +225,7 @@ void CommentWriter::finish() {
     if (auto found = above_.find(line); found != above_.end())
       for (const std::string &text : found->second)
         for (size_t begin = 0; begin <= text.size();) {
+          // Each line of a long comment becomes a line of its own, as the formatter and the list of origins expect.
           size_t end = std::min(text.find('\n', begin), text.size());
           result.lines.push_back({text.substr(begin, end - begin), std::nullopt, {}});
           begin = end + 1;

@@ -375,9 +375,9 @@ TuneResult searchEntry(const EntryTuning &tuning, const TuneEvaluate &evaluate,
   descent.mostPoints = 0;
   descent.mostIdle = 0; // only from the best known point
   descent.mostTries = limits.mostTries + known.size();
+  // Points of the first search are not evaluated again.
   TuneResult further = searchTunables(
       axes,
-      // Points of the first search are not evaluated again.
       [&](const TunePoint &point) {
         auto found = known.find(point);
         return found != known.end() ? found->second : evaluate(point);

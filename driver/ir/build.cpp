@@ -436,6 +436,7 @@ ExitCode Builder::run(const std::string &file) {
   if (!program || session_.failed() || lastLevel() == StageLevel::Checked)
     return session_.finish();
   std::vector<ManifestEntry> entries = chooseVariants(session_, *program);
+  // A library and what describes it may have no entries; other kinds of output are about at least one.
   bool library = wants(StageId::Library) || wants(StageId::Manifest) || wants(StageId::Python) ||
                  wants(StageId::Header);
   bool any = std::any_of(entries.begin(), entries.end(),

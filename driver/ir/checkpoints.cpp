@@ -45,6 +45,7 @@ static std::vector<std::string> checkpointFolders(const std::string &folder) {
 static std::optional<checkpoint::Manifest> latestIn(const std::string &folder, std::string &found,
                                                     std::string &why) {
   why = "there is no checkpoint";
+  // A checkpoint whose manifest cannot be read is passed over for the one before it.
   for (const std::string &each : checkpointFolders(folder)) {
     found = each;
     if (auto manifest = checkpoint::readManifest(each, why))

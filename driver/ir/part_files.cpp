@@ -62,6 +62,7 @@ void RunFiles::write(size_t output, const std::string &file, const std::vector<i
   int opened = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
   bool isWell = opened >= 0;
   const uint8_t *next = bytes.data();
+  // The rows of a box lie apart in the file and one behind the other in the value.
   movement::forEachRow(movement::wholeBox(shape), box, [&](int64_t offset, int64_t length) {
     for (int64_t at = 0; isWell && at < length * size;) {
       ssize_t written = ::pwrite(opened, next + at, static_cast<size_t>(length * size - at),

@@ -61,10 +61,12 @@ ranks::Outcome Ranks::start(uint32_t count, double patience, ranks::Keeper::Name
   if (pluginPath().empty())
     return {false, missing,
             "libptl-mpi.so is not beside `ptlc`: it is built if MPI is installed (libopenmpi-dev)"};
+  // The ranks get this command line, and find out by their environment that they are ranks.
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::string line((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   std::vector<std::string> words = {"mpirun", "--quiet", "--oversubscribe", "-n",
                                     std::to_string(count)};
+  // Open MPI refuses to run for the superuser unless that is said, and in containers there is often no other user.
   if (::geteuid() == 0)
     words.push_back("--allow-run-as-root");
   words.push_back(std::string(executableFolder()) + "ptlc");
@@ -149,6 +151,7 @@ ExitCode Ranks::end(ExitCode code, bool isShared, const std::function<ExitCode()
   if (code != ExitCode::Fine)
     stop(code, isShared);
   lifeline_->does(ranks::kWaitsForAll);
+  // No result may appear before all ranks have ended well.
   if (ranks_->finish(patience()) != 0) {
     std::fprintf(stderr, "ptlc: rank %u has ended, but others have not after %g more seconds\n",
                  rank(), patience_);

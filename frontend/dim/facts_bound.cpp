@@ -144,6 +144,7 @@ Dim BoundSearch::multipleOfDivisor(const DimTerm &term, const DimAtom &quotient)
   if (context_.plainLowerBound(divisor).value_or(0) < 1)
     return {};
   std::optional<int64_t> number = divisor.constant();
+  // A constant divisor has to divide the coefficient; a symbol has to be a factor of the monomial, which the loop below finds.
   if (number ? term.coefficient % *number != 0 : !divisor.symbol())
     return {};
   Dim rest = context_.constant(number ? term.coefficient / *number : term.coefficient);

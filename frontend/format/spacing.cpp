@@ -27,7 +27,7 @@ void Spacing::markTrailingComma(const Node &list) {
   if ((kind != TokenKind::RParen && kind != TokenKind::RBracket) || close < list.mainToken + 3 ||
       tree_.tokenKind(close - 1) != TokenKind::Comma)
     return;
-  // What a comment stands beside stays.
+  // With a comment beside it the comma stays, since without it the comment would belong to something else.
   for (TokenIndex token : {close - 1, close})
     for (const Trivia &t : tree_.triviaBefore(token))
       if (t.kind >= TriviaKind::LineComment)

@@ -86,6 +86,7 @@ void checkDeclarations(ProgramState &state, std::span<CheckedModule *const> modu
     decls.push_back(decl.get());
   for (CheckedModule *module : modules)
     completeModule(state, *module);
+  // Any declaration may call any other one, so all signatures are there before the first condition or body is checked.
   for (DeclState *decl : decls)
     checkDeclSignature(*decl);
   for (DeclState *decl : decls)
@@ -164,6 +165,7 @@ static void removeRepeated(ProgramState &state) {
 
 void tidyDiagnostics(ProgramState &state, const std::function<uint32_t(Span)> &lineOf) {
   removeConsequences(state, lineOf);
+  // In order, so that the first use of an unknown name is the one whose report is kept.
   state.sink.sort();
   removeRepeated(state);
 }

@@ -162,6 +162,7 @@ static mlir::Value dequantized(BuildContext &c, mlir::Value x, mlir::Value scale
   auto typed = [&](llvm::ArrayRef<Extent> extents) { return arrayTypeOf(f32, extents); };
   llvm::SmallVector<Extent> whole(extentsOf(x.getType()));
   llvm::SmallVector<Extent> inBlocks(extentsOf(scale.getType())), one = inBlocks;
+  // Blocks become an axis of their own, along which the scale of each is broadcast.
   inBlocks.push_back(Extent::constant(kBlockLength));
   one.push_back(Extent::constant(1));
   auto lengths = [&](mlir::Value array) {

@@ -91,6 +91,7 @@ static Bound runCallee(BuildContext &c, const CallExpr &expr, Frame frame) {
   std::vector<std::pair<const CallArg *, mlir::Value>> copies;
   for (const CallArg &arg : expr.args) {
     Bound &bound = frame.locals[arg.param->index];
+    // Only storage can be changed in place. A value gets some for the time of the call, and is read from it again behind the call.
     if (!isValueInout(arg, bound))
       continue;
     mlir::Value ref = allocate(c, cast<ArrayType>(bound.value.getType()), bound.value, loc);
@@ -101,9 +102,11 @@ static Bound runCallee(BuildContext &c, const CallExpr &expr, Frame frame) {
   Frame *outer = std::exchange(c.frame, &frame);
   LengthNames outside = c.names;
   assumeWheres(c);
+  // A jump in the callee ends loops of the callee, or its call, and nothing around the call.
   std::optional<ExitFlags> outerExits = std::exchange(c.exits, std::nullopt);
   std::optional<ReturnSlot> outerSlot = std::exchange(c.returnSlot, std::nullopt);
   mlir::Block *block = c.b.getInsertionBlock();
+  // What the call builds stands behind this operation, which is how its grids are found afterwards.
   bool atStart = c.b.getInsertionPoint() == block->begin();
   Operation *before = atStart ? nullptr : &*std::prev(c.b.getInsertionPoint());
   Bound result;

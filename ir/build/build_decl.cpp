@@ -105,6 +105,8 @@ Schedules schedulesOf(BuildContext &c, const CallableDecl &decl, const Frame &fr
     c.frame = outer;
     return known;
   };
+  // Schedules for this machine come before those for all. The first whose condition is known to hold ends the list; earlier ones, whose //
+  // conditions only the running program can decide, are asked before it.
   for (bool forMachine : {true, false})
     for (const auto &module : c.program.modules)
       for (const ScheduleDecl *schedule : module->schedules) {

@@ -157,6 +157,7 @@ void orderTasks(BuildContext &c, mlir::Block &in) {
       Operation *start = second.first();
       if (first.first()->isBeforeInBlock(start))
         continue;
+      // The earlier task moves up in front of the later one, together with what it needs from in between.
       first.addNeeds(start);
       if (first.contains(start) || first.contains(later.back()))
         refuse("`" + labels.names[i - 1] + "` needs `" + labels.names[i] + "`");

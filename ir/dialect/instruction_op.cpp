@@ -242,9 +242,9 @@ llvm::SmallVector<Access, 4> accessesOf(Operation *op) {
     bool atomic = false;
     if (auto kind = op->getAttrOfType<AtomicTypeAttr>("atomicType"))
       atomic = kind.getValue() != AtomicType::atomic_none;
+    // An atomic store also reads what it adds to.
     for (Value value : instruction.outs())
       accesses.push_back(
-          // An atomic store also reads what it adds to.
           {value, atomic || instruction.info().has(InstructionInfo::ReadsOut), true});
     return accesses;
   }

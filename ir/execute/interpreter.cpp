@@ -74,8 +74,7 @@ void Interpreter::bind(ValueRange targets, ValueRange sources) {
   }
 }
 
-/// Keeps what an operation made, if it is what the type says.
-// The check catches passes that change a shape or an element type.
+/// Keeps what an operation made, if it is what the type says. The check catches passes that change a shape or an element type.
 void Interpreter::set(mlir::Value value, reference::Value content) {
   mlir::Type type = value.getType();
   bool fits = content.elem() == kindOf(ir::elementTypeOf(type)) &&

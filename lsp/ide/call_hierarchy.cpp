@@ -91,6 +91,7 @@ std::vector<Calls> incomingCalls(Workspace &workspace, File &file, uint32_t offs
 std::vector<Calls> outgoingCalls(Workspace &workspace, File &file, uint32_t offset) {
   std::vector<Calls> all;
   auto caller = callItemAt(workspace, file, offset);
+  // The item may stand in another file than the place, where it is imported from.
   File *callerFile = caller ? workspace.find(caller->whole.file->path()) : nullptr;
   if (!callerFile)
     return all;

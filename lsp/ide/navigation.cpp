@@ -210,6 +210,7 @@ std::vector<Range> linkedRanges(Workspace &workspace, File &file, uint32_t offse
   findInFile(workspace, file, *symbol, all);
   std::vector<Range> ranges;
   for (const Mention &mention : all) {
+    // Linked editing changes one chunk as it is typed, so all uses of the name have to be in it.
     if (mention.place != index)
       return {};
     ranges.push_back(mention.location.range);

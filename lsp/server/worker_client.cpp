@@ -137,8 +137,8 @@ void WorkerClient::send(const std::string &message) {
   write->request.data = write;
   uv_buf_t buffer = uv_buf_init(write->bytes.data(), static_cast<unsigned>(write->bytes.size()));
   Entry onWritten([](uv_write_t *request, int) { delete static_cast<Write *>(request->data); });
+  // If `uv_write` fails, it does not call the callback.
   if (uv_write(&write->request, reinterpret_cast<uv_stream_t *>(&process_->in), &buffer, 1,
-               // If `uv_write` fails, it does not call the callback.
                onWritten) != 0)
     delete write;
 }

@@ -37,6 +37,7 @@ bool Channel::fill(bool wait) {
 bool Channel::takeFrame() {
   size_t end = buffer_.find(kHeaderEnd);
   if (end == buffer_.npos) {
+    // A header may still be on its way, unless there are more bytes than any has.
     if (buffer_.size() <= kLongestHeader)
       return false;
     buffer_.clear();

@@ -135,6 +135,7 @@ void cut(std::vector<size_t> &lines, const StageText &stage, StageId id, size_t 
   for (size_t line : lines)
     if (line < stage.facts.size() && isWork(stage.facts[line], id))
       work.push_back(line);
+  // From this stage on most lines are addresses and loops around the few that compute.
   if (id >= StageId::Vector && !work.empty())
     lines = std::move(work);
   if (lines.size() <= limit)

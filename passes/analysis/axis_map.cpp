@@ -66,9 +66,9 @@ static std::optional<Maps> alongAxisMaps(Operation *op, const AxisMap &result) {
   if (result[axisAlong(op)] != kWhole)
     return std::nullopt;
   Maps maps;
+  // Operands of another rank are counts or the like.
   for (Value operand : op->getOperands())
     maps.push_back(
-        // Operands of another rank are counts or the like.
         rankOf(operand.getType()) == static_cast<int64_t>(result.size()) ? result : whole(operand));
   return maps;
 }

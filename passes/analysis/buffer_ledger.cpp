@@ -165,8 +165,8 @@ struct Table {
 
 /// The number of characters of a UTF-8 text.
 static size_t widthOf(std::string_view text) {
+  // Bytes of the form 10xxxxxx continue a character.
   return static_cast<size_t>(
-      // Bytes of the form 10xxxxxx continue a character.
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 

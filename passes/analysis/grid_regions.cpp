@@ -207,9 +207,9 @@ RegionBounds GridRegions::boxOf(Operation *op) {
     if (store.getIndexAxis())
       scattered = static_cast<int64_t>(*store.getIndexAxis());
   }
+  // Positions from data may be anywhere along that axis.
   for (size_t axis = 0; axis < offsets.size(); ++axis)
     box.axes.push_back(
-        // Positions from data may be anywhere along that axis.
         scattered == static_cast<int64_t>(axis)
             ? AxisBounds()
             : axisOf(offsets[axis], lengths[axis], steps.empty() ? Value() : steps[axis]));

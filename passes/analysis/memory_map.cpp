@@ -181,9 +181,9 @@ constexpr int kPanel = kTop + kHeight + kBelow;
 /// Draws one memory of one function, from `y` downwards.
 class SvgMap {
 public:
+  // The height has to show both the limit and what goes beyond it.
   SvgMap(const LedgerFunction &function, const LedgerSpace &space, int y)
       : function_(function), space_(space), y_(y), positions_(positionsOf(function)),
-        // The height has to show both the limit and what goes beyond it.
         top_(std::max<int64_t>({1, space.usable, space.peak})) {}
   std::string draw(const std::string &title, const std::string &use);
 

@@ -17,9 +17,8 @@ constexpr uint64_t kMaxLooks = 2'000'000;
 
 using Order = std::vector<uint32_t>;
 
-/// The height that is taken at each position, as a tree over the positions.
-// This is a segment tree with range maximum and range raise; raises stay at their nodes and are
-// never pushed down.
+/// The height that is taken at each position: a segment tree over the positions with range maximum and range raise. Raises stay at their
+/// nodes and are never pushed down.
 class Skyline {
 public:
   explicit Skyline(uint32_t positions) {
@@ -29,7 +28,7 @@ public:
     raised_.assign(2 * size_, 0);
   }
   int64_t over(uint32_t begin, uint32_t end) const { return over(1, 0, size_ - 1, begin, end); }
-  /// `height` is at least what `over` says.
+  /// Raises the positions from `begin` to `end`, both included. `height` is at least their present height, `over(begin, end)`.
   void raise(uint32_t begin, uint32_t end, int64_t height) {
     raise(1, 0, size_ - 1, begin, end, height);
   }
@@ -347,8 +346,7 @@ void Packer::packInTime() {
   keep(std::move(addresses));
 }
 
-/// Packs again and again, each time with what reached too high moved towards the front.
-// This is squeaky wheel optimisation: the items in trouble are placed earlier in the next round.
+/// Packs again and again, each time with what reached too high moved towards the front (squeaky wheel optimisation).
 void Packer::search(int64_t goal) {
   if (best_.peak <= goal || looks_ >= kMaxLooks)
     return;

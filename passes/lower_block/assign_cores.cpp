@@ -139,6 +139,7 @@ private:
       if (!inner || inner->getBlock() != last.loop.getBody())
         return nest;
       unsigned operand = argument.getUses().begin()->getOperandNumber();
+      // The operands of a loop begin with its bounds and its step.
       Carried own{inner, operand - inner.getNumControlOperands()};
       bool isSame = llvm::all_of(
           llvm::ArrayRef<Value>{inner.getLowerBound(), inner.getUpperBound(), inner.getStep()},
@@ -252,6 +253,7 @@ private:
       for (Attribute name : names)
         parts.push_back(cast<StringAttr>(name));
     if (!parts.empty())
+      // The axis may end before its later parts begin, but the first part always has a position.
       result_.mayBeEmpty.assign(parts.begin() + 1, parts.end());
     StringAttr rows;
     for (Value value : llvm::concat<Value>(result_.toVector, result_.toCube)) {
@@ -260,6 +262,7 @@ private:
       // axis.
       if (extents.size() != 2 || extents[0].isConstant() || extents[1].symbol == extents[0].symbol)
         return;
+      // Parts of one axis have names of their own and are dealt alike, so values of several parts may cross.
       bool another = rows && rows != extents[0].symbol;
       if (another &&
           !(llvm::is_contained(parts, rows) && llvm::is_contained(parts, extents[0].symbol)))
@@ -278,7 +281,7 @@ private:
       for (StringAttr name : parts)
         mixes |= mixesRows(op, name, parts);
     });
-    // Otherwise both cores get all rows and compute the same.
+    // If an operation mixes rows, neither core could compute its half alone; then both get all rows and compute the same.
     if (!mixes)
       result_.dealt = parts;
   }

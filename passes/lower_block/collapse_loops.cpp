@@ -121,6 +121,7 @@ private:
 
   /// The variables of the loops in a round of the one loop; the innermost one changes fastest.
   void placeVariables(Value round, llvm::ArrayRef<Value> counts, IRMapping &values) {
+    // The round is a number whose digits are the rounds of the single loops; the outermost one needs no remainder.
     for (size_t i = nest_.size(); i-- > 0;) {
       scf::ForOp loop = nest_[i];
       Value own = i == 0 ? round : b_.createOrFold<arith::RemUIOp>(loc_, round, counts[i]);

@@ -36,10 +36,10 @@ static int64_t loadedAgain(ParallelOp grid, StringAttr axis,
   grid.walk([&](Operation *op) {
     // A slice of a slice loads nothing of its own.
     if (!isa<LoadOp, SliceOp>(op) || op->getOperand(0).getDefiningOp<SliceOp>())
-      // What has the axis is loaded in parts.
       return;
     int64_t own = 1;
     for (const Extent &extent : extentsOf(op->getResult(0).getType())) {
+      // A box that has the axis is loaded in parts, so none of it is loaded again.
       if (extent.symbol == axis)
         return;
       own *= extent.isConstant() ? extent.length
@@ -91,7 +91,7 @@ static LedgerParts describe(ParallelOp grid, StringAttr axis, int64_t parts, int
         continue;
       bool isCut = llvm::any_of(extentsOf(value.getType()), hasAxis);
       std::string name = nameOf(op->getLoc());
-      // A tile with a name is found in the source.
+      // A tile with a name counts twice, because the message can point to it in the source.
       if (int64_t size = bytesOf(value, capacities) * (name.empty() ? 1 : 2);
           isCut && size > most) {
         most = size;

@@ -98,8 +98,8 @@ bool StatementCutter::narrow(SliceOp slice) {
     Value made = maker.make(b_, source, axis, slice.getOffsets()[number],
                             {slice.getLengths()[number], part});
     slice->setOperand(0, made);
+    // The tile begins where the box began.
     slice->setOperand(slice.getOffsets().getBeginOperandIndex() + number,
-                      // The tile begins where the box began.
                       constant(slice.getLoc(), 0));
     return true;
   }
@@ -116,6 +116,7 @@ int64_t StatementCutter::sizeOf(const Extent &extent, int64_t most, bool isLast,
   int64_t unit = isLast && rank > 1 ? 64 : 1;
   most = std::max(unit, most / unit * unit);
   if (extent.isConstant())
+    // Below half of the most, twice as many parts would cost more than a shorter last part does.
     for (int64_t size = most; size * 2 > most; --size)
       if (extent.length % size == 0)
         return size;
@@ -136,6 +137,7 @@ Cut StatementCutter::choose(Operation *anchor, Value value, llvm::ArrayRef<int64
     // Masks are packed bits, which cannot be cut at any position.
     if (cost.count == 0 || cost.cutsConditions || cost.largest <= bytes_)
       continue;
+    // What one position of the axis takes in the largest tile says how many positions fit.
     int64_t each = std::max<int64_t>(1, cost.largest / extent.capacity);
     int64_t size = sizeOf(extent, std::max<int64_t>(1, bytes_ / each), axis + 1 == rank, rank);
     // Inner axes that are partly filled are no boxes.

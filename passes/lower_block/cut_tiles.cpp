@@ -368,7 +368,7 @@ void Cutter::flush() {
       copyForPart(op, part, number);
       ++groups_;
     }
-    // The same operation has the same group number in all parts.
+    // An operation has one number in all parts, so the count begins anew with each part but the last.
     if (number + 1 < parts_.size())
       groups_ = first;
   }

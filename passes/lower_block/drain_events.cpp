@@ -72,7 +72,7 @@ public:
   Drainer(Pipes pipes, const Machine &machine, const Report &report)
       : pipes_(pipes), machine_(machine), report_(report) {}
 
-  /// At the end of the block that is one point.
+  /// Adds the waits that are missing at the end of the block that is one point of the grid.
   void run(Block &point) {
     // Most kernels leave nothing set, and need no code for it.
     std::optional<Balance> balance = balanceOf(point);
@@ -105,7 +105,7 @@ private:
       if (auto branch = dyn_cast<scf::IfOp>(op); branch && !branch.getElseRegion().empty()) {
         inner = balanceOf(branch.getThenRegion().front());
         std::optional<Balance> other = balanceOf(branch.getElseRegion().front());
-        // What is set then depends on the way that was taken.
+        // If the arms differ, the number of events that are set depends on the way that was taken, which only the running kernel knows.
         if (!inner || !other || *inner != *other)
           return std::nullopt;
         for (auto &[id, count] : *inner)

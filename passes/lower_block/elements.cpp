@@ -300,12 +300,15 @@ static bool moveBlock(KernelContext &c, const ShapedTile &from, const ShapedTile
   Words words = wordsFor(c, from, to, whole);
   auto source = cast<pto::TileBufType>(words.source.getType()),
        target = cast<pto::TileBufType>(words.target.getType());
+  // Row n of the target comes from row n + shift. With a negative shift the first rows of the target have no source row, so the move starts
+  // behind them.
   int64_t first = std::max<int64_t>(*movement.shift, 0), start = first - *movement.shift;
   int64_t rows = std::min(source.getRows() - first, target.getRows() - start);
   if (source.getCols() != target.getCols())
     return false;
   if (rows <= 0)
     return true; // none is inside
+  // Rows that have no counterpart are left out by the number of valid rows, so one window is enough.
   auto behind = [&](Value length, int64_t count) {
     return c.b.createOrFold<arith::SubIOp>(c.loc, length, constant(c, count));
   };

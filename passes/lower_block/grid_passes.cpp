@@ -142,7 +142,7 @@ static bool cut(ir::ParallelOp grid, size_t number, GridContext &context) {
   ir::ParallelOp made = options.slices > 1 ? sliceTiles(grid, options, context.machine, told)
                                            : cutTiles(grid, options, told);
   if (!made) {
-    // The caller tries again with other parts.
+    // The grid cannot be cut in this way. Its number tells the caller which grid to try again with other parts.
     context.uncut = number;
     return false;
   }

@@ -79,6 +79,7 @@ void HeldValues::flowAround(Operation *op) {
   } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
     each(loop.getInits(), loop.getBeforeArguments());
     each(loop.getYieldOp().getOperands(), loop.getBeforeArguments());
+    // The condition hands the same values to the next round and, where the loop ends, to the results.
     each(loop.getConditionOp().getArgs(), loop.getAfterArguments());
     each(loop.getConditionOp().getArgs(), loop.getResults());
   } else if (isa<scf::IfOp>(op)) {

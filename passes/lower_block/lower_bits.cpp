@@ -113,6 +113,7 @@ void fillWith(KernelContext &c, const Tile &tile, Value scalar, Location loc) {
     emit(c, loc, InstructionId::TExpands, {bits}, {view});
     return;
   }
+  // Bytes are filled in pairs where no row ends within a word, or the byte behind it would be lost.
   if (bytes == 1 && isOfWholeWords(tile) && takes(c, InstructionId::TExpands, {c.b.getI16Type()})) {
     Value both = twice(c, scalar, tile.element, loc);
     emit(c, loc, InstructionId::TExpands, {both}, {wordsOf(c, tile.buffer, c.b.getI16Type())});

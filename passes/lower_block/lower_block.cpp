@@ -348,7 +348,7 @@ std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machin
                                           llvm::ArrayRef<LowerOptions> options,
                                           const ir::Simplifier &simplifier, const Report &report,
                                           BlockProgram *before, const AfterPass &afterPass) {
-  // Who wants to see each pass needs the whole run.
+  // A caller that looks at the module after each pass needs all kernels in it, so none is kept from before.
   if (before && !before->sites.empty() && !afterPass)
     return lowerAgain(module, machine, options, simplifier, report, *before);
   BlockProgram program;

@@ -64,7 +64,8 @@ std::optional<GlobalBox> globalBox(KernelContext &c, Operation *op, const BoxOpe
           Value first = times(c, c.subblock, constant(c, capacityOf(c, extent)));
           made.offset = plus(c, made.offset, times(c, first, made.step));
         }
-        // As in `boxOf`, a part that does not exist is loaded from the end of the array.
+        // As in `boxOf`, a part that does not exist is loaded from the end of the array. With a value for positions beyond the edges,
+        // positions must stay as they are.
         if (deals && present && !in.outside && !store && !c.cores.written.contains(in.array))
           made.offset = minimum(c, made.offset,
                                 c.b.createOrFold<arith::SubIOp>(
@@ -196,6 +197,7 @@ static void loadEverySecond(KernelContext &c, const GlobalBox &box, const Shaped
   int64_t all = rank == 2 ? type.getRows() : 1, cols = 2 * type.getCols();
   int64_t rows =
       std::clamp<int64_t>(kBetweenBytes / (cols * pto::elementBytes(to.tile.element)), 1, all);
+  // The pieces have equally many rows, so that windows of one shape fit all of them.
   while (all % rows != 0)
     --rows;
   Tile between;

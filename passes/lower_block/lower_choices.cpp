@@ -3,6 +3,7 @@
 namespace ptl::block {
 
 static constexpr int64_t kMaxSlices = 8, kMaxParts = 16, kMaxStreamed = 4;
+// Statements are tried with parts of 32, 8 and 2 KiB.
 static constexpr int64_t kMostStatement = 32 << 10, kLeastStatement = 2 << 10;
 static const LowerOptions kAll; ///< nothing is given up
 

@@ -76,6 +76,7 @@ static constexpr InstructionPattern kCompare = {
       std::string_view name =
           instructionInfo(scalar ? InstructionId::TCmps : InstructionId::TCmp).mnemonic;
       std::string type = ir::machineTypeName(elementOf(op));
+      // Some machines compare for equality in more types than for order, which their tables list as `.eq`.
       bool has = machine.supports(name, {std::string_view(type)}) ||
                  (isa<ir::EqOp>(op) &&
                   machine.supports(std::string(name) + ".eq", {std::string_view(type)}));
@@ -220,6 +221,7 @@ static void lowerBinary(KernelContext &c, Operation *op, const VectorForms &form
     std::swap(first, second);
     std::swap(left, right);
   }
+  // The left operand of an instruction is always a whole tile.
   if (!sameShape(*a, *out)) {
     // Division is the one instruction that also takes its left operand as a scalar.
     bool scalarByTile =

@@ -91,8 +91,7 @@ private:
     }
   }
 
-  // ---- queues
-  // --------------------------------------------------------------------------------------
+  // ---- queues -----------------------------------------------------------------------------------
 
   void openQueues() {
     llvm::SmallVector<ir::QueueOp> queues;
@@ -173,8 +172,7 @@ private:
     return b_.create<pto::AddPtrOp>(loc, options_.workspace.getType(), options_.workspace, first);
   }
 
-  // ---- scalars
-  // -------------------------------------------------------------------------------------
+  // ---- scalars ----------------------------------------------------------------------------------
 
   void lowerScalars() {
     llvm::SmallVector<Operation *> ops;

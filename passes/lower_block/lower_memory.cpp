@@ -183,7 +183,7 @@ static BoxAxis takeAxis(KernelContext &c, Operation *op, size_t axis, const ir::
       first = c.b.createOrFold<arith::MulIOp>(c.loc, first, scalarOf(c, in.steps[axis]));
     result.offset = c.b.createOrFold<arith::AddIOp>(c.loc, result.offset, first);
   }
-  // Loading from another position is harmless, but storing there is not.
+  // Loading from another position is harmless, but storing there is not. Neither is loading what another core may store in the meantime.
   bool isRead = !isa<ir::StoreOp>(op) && !(deals && c.cores.written.contains(in.array));
   if ((c.core == CoreKind::Cube || deals) && present && isRead) {
     // A part that does not exist is loaded all the same, from the end of the array, unless a core

@@ -50,6 +50,7 @@ void bindLengths(KernelContext &c, Operation *op) {
   auto lengthAt = [&](Value value, size_t axis) {
     return lengthOf(c, ir::extentsOf(value.getType())[axis]);
   };
+  // A named length that is dealt to the vector cores means the part that this core has.
   auto ranged = [&](Value result, size_t axis, Value length) {
     if (Value known = scalarOf(c, length))
       bind(result, axis, dealt(c, known, ir::extentsOf(result.getType())[axis]));
@@ -233,7 +234,8 @@ static bool sliceByPositions(KernelContext &c, ir::SliceOp slice, const TileBox 
     auto atLeastZero = [&](Value a) { return c.b.createOrFold<arith::MaxSIOp>(c.loc, a, zero); };
     move.from = atLeastZero(offset);
     move.to = atLeastZero(minus(zero, offset));
-    // A result without columns has no head that could be put aside.
+    // The head of the result that lies in front of the source keeps the value beyond the edges. It is no longer than the result, which may
+    // have no columns.
     if (!matchPattern(move.to, m_Zero()))
       move.to = minimum(c, move.to, to.lengths.back());
     move.length = atLeastZero(

@@ -139,7 +139,7 @@ public:
   }
 
 private:
-  /// Bytes come back from `f16`.
+  /// Gathers bytes as `f16`, since the instruction has no form for bytes, and converts the result back.
   void gatherBytes(const Tile &from, const Tile &positions, const Tile &to, Value into) {
     Type f16 = c_.b.getF16Type();
     Tile result = to;
@@ -240,11 +240,14 @@ bool gatherColumns(KernelContext &c, const ShapedTile &from, const ShapedTile &t
   }
   Positions positions(c, target, end, loc);
   Tile source = positions.source(from.tile);
+  // The instruction fills whole rows, so positions are counted back to what column 0 would have.
   Value first =
       c.b.createOrFold<arith::SubIOp>(loc, move.from, times(c, move.to, constant(c, move.step)));
   Tile columns = positions.times(positions.columns(), move.step);
   if (!matchPattern(first, m_Zero()))
     columns = positions.plus(columns, first);
+  // The columns of the head would count back to positions before the source. What is gathered for them is overwritten by the head that was
+  // put aside, so any valid position will do.
   if (hasHead)
     columns = positions.notNegative(columns);
   auto type = cast<pto::TileBufType>(target.buffer.getType());
@@ -292,6 +295,7 @@ bool gathersFirst(KernelContext &c, Type element) { return canGather(c, element)
 void gatherFirst(KernelContext &c, const Tile &from, const Tile &to, Location loc) {
   Positions positions(c, to, to.extents.validCols, loc);
   Tile source = positions.source(from);
+  // The first elements of rows lie one pitch apart.
   Tile at = positions.times(positions.columns(), Positions::pitchOf(source));
   positions.gather(source, at, to, to.buffer);
 }

@@ -150,7 +150,8 @@ Tile accumulatorTile(KernelContext &c, scf::ForOp loop, Value argument) {
   tile.buffer = allocate(c, ir::Place::Acc, "acc", tile.extents, tile.element, loc);
   Type operand;
   loop.walk([&](ir::MatmulOp product) { operand = typeOfZeros(product); });
-  // Where any of the loops that the variable goes through has no rounds, there is no product.
+  // The variable goes through a nest of loops, from the outer argument to the inner one. Where any of these has no rounds, there is no
+  // product.
   for (Value inside = argument; loop;) {
     zeroIfEmpty(c, scalarOf(c, loop.getLowerBound()), scalarOf(c, loop.getUpperBound()), tile,
                 operand);
@@ -324,6 +325,7 @@ static void lowerMatmul(KernelContext &c, Operation *op) {
   Value sum = isAdded ? user->getOperand(user->getOperand(0) == result ? 1 : 0) : Value();
   Tile out;
   Value first; // an i1: nothing has been accumulated yet
+  // Between products that are added one after the other, the first one has written the accumulator already.
   if (sum && tileOf(c, sum)) {
     out = *tileOf(c, sum);
     auto carried = dyn_cast<BlockArgument>(sum);
@@ -526,6 +528,7 @@ static void multiplyFromMemory(KernelContext &c, const Tile &a, const Tile &b, c
       part.start = at;
       return part;
     }
+    // The box is in the order of memory, where rows and columns are exchanged if products read the matrix transposed.
     bool alongRows = rowsContracted != from.transposed;
     Value &offset = alongRows ? part.box.row : part.box.col;
     offset = c.b.createOrFold<arith::AddIOp>(loc, offset, at);

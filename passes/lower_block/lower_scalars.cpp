@@ -40,7 +40,7 @@ Tile numbersOf(KernelContext &c, const Tile &mask, Location loc) {
   numbers.element = c.b.getF16Type();
   numbers.form = formOf(mask.extents);
   Tile ones = numbers;
-  // The selection wants its first value as a tile.
+  // `TSELS` selects between a tile and a scalar, so the ones have to be a tile.
   ones.buffer = allocateLike(c, ones, loc);
   fillWith(c, ones, constantOf(c, numbers.element, 1), loc);
   numbers.buffer = allocateLike(c, numbers, loc);

@@ -55,7 +55,7 @@ private:
   void addLoad(Operation *op, llvm::SmallVectorImpl<GlobalAccess> &accesses) const {
     Value result = op->getResult(0);
     bool isScalar = !isa<ArrayType>(result.getType());
-    // Either core may need a scalar.
+    // Either kind of core may need the scalar, so both are taken to read it.
     if (isScalar || isUsedOnCube(result, cores_))
       accesses.push_back({op, op->getOperand(0), Doer::Cube});
     if (isScalar || isUsedOnVector(result, cores_))
@@ -72,6 +72,7 @@ private:
       if (!llvm::is_contained(in.dropped, static_cast<int64_t>(axis)))
         kept.push_back(static_cast<int64_t>(axis));
     size_t lead = kept.size() - std::min(kept.size(), extents.size());
+    // The value's axes are the last ones of the box.
     for (size_t i = lead; i < kept.size(); ++i) {
       StringAttr name = extents[i - lead].symbol;
       if (!cores_.deals(name))

@@ -110,6 +110,7 @@ private:
   /// each other.
   void takeScalars() {
     OpBuilder b(grid_.getContext());
+    // A copy may capture operands that can be taken as well, so this goes on until nothing changes.
     for (bool changed = true; changed;) {
       changed = false;
       llvm::SetVector<Value> captured;
@@ -273,6 +274,7 @@ static llvm::SmallVector<Attribute> checkedBefore(ir::ParallelOp grid,
   for (const Argument &argument : arguments) {
     if (!argument.role.empty() || argument.length || !argument.value.getType().isIntOrIndex())
       continue;
+    // Lengths are formulas of dimensions anyway; the limits are those of numbers that come from data.
     auto [least, most] = ir::limitsOf(argument.value);
     if (!least.empty() && least != most)
       add(least + " <= " + argument.name);

@@ -205,6 +205,7 @@ static Groups groupsOf(const CoreAssignment &cores, const Machine &machine, bool
       return partA.group == partB.group && partA.isPart() == partB.isPart();
     return share && a.getParentBlock() == b.getParentBlock() && a.getType() == b.getType();
   };
+  // A queue goes one way, so values to one kind of core never join a queue to the other.
   for (const llvm::SmallVector<Value> *list : {&cores.toVector, &cores.toCube}) {
     size_t first = queues.size();
     CoreKind consumer = list == &cores.toVector ? CoreKind::Vector : CoreKind::Cube;
@@ -298,6 +299,7 @@ int64_t turnsAhead(const CoreAssignment &cores, const Machine &machine,
   // Values in a ring take no memory of a core, so their slots alone limit it.
   if (options.slices > 1)
     return std::min(2 * options.ahead, usableSlots(slots) - 1);
+  // Each iteration ahead has the slots of all parts of a value in use.
   return std::min(options.ahead, 2 * slots / std::max<int64_t>(1, options.parts) - 1);
 }
 
@@ -348,7 +350,8 @@ static std::optional<QueuePlan> plan(ir::ParallelOp grid, const CoreAssignment &
             : heldAtOnce(values, queue.toVector ? CoreKind::Vector : CoreKind::Cube, cores);
     queue.held = std::max(saidOf(first, attrs::hold, usuallyHeld), read);
     int64_t queued = result.merges ? 1 : queuedAtOnce(values, cores);
-    // In the consumer's memory the producer needs a slot beside those that are still being read.
+    // In the consumer's memory the producer needs a slot beside those that are still being read, or it would wait until the last of them
+    // has been given back.
     queue.slots = numSlotsOf(first, machine, isDirect ? std::max(read + 1, queued) : queued);
     queue.bytes = *bytes;
     queue.flag = flags[number];

@@ -379,6 +379,7 @@ Value dealt(KernelContext &c, Value length, const ir::Extent &extent, Value *pre
     if (deals)
       rest = c.b.createOrFold<arith::SubIOp>(
           c.loc, length, c.b.createOrFold<arith::MulIOp>(c.loc, c.subblock, constant(c, own)));
+    // Instructions take no empty tile, so a core without rows computes one; `present` says that it must not be stored.
     part =
         c.b.createOrFold<arith::MaxSIOp>(c.loc, minimum(c, rest, constant(c, own)), constant(c, 1));
     c.dealtPresent[length] =

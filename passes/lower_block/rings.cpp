@@ -119,6 +119,7 @@ static Value beginsPeriod(KernelContext &c, const Ring &ring, Value number, Loca
 }
 
 void awaitSlot(KernelContext &c, const Ring &ring, Value number, Location loc) {
+  // In the first rounds no slot has been used yet, and nobody has given one back.
   Value isUsed =
       c.b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, number, constant(c, ring.slots));
   // Slots are given back several at a time, so only the first round of a period waits.
@@ -303,6 +304,7 @@ static void drain(KernelContext &c, Value value, Value rounds, Location loc) {
          [&] { signalCores(c, /*isSet=*/true, pto::PipeKind::PIPE_MTE2, ring.flag + 1, loc); });
   } else if (!isConsumer) { // what no round has waited for
     Value signals = c.b.createOrFold<arith::CeilDivSIOp>(loc, rounds, period);
+    // Rounds have waited for all signals but those of the last time around the ring.
     Value left = minimum(c, signals, constant(c, ring.slots / ring.period));
     auto drain = c.b.create<scf::ForOp>(loc, constant(c, 0), left, constant(c, 1));
     OpBuilder::InsertionGuard guard(c.b);

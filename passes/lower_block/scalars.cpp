@@ -70,6 +70,7 @@ public:
 Value Scalars::limited(Value value, bool fromUnsigned, Type to, bool toUnsigned) const {
   auto widthOf = [](Type type) { return type.isIndex() ? 64U : type.getIntOrFloatBitWidth(); };
   Type from = value.getType();
+  // Digits are the bits of a magnitude: in a signed type one bit is the sign.
   unsigned digits = widthOf(from) - (fromUnsigned ? 0 : 1),
            kept = widthOf(to) - (toUnsigned ? 0 : 1);
   auto limit = [&](int64_t bound) {
@@ -198,6 +199,7 @@ Value Scalars::compareBy(OpId id, Value a, Value c, bool isUnsigned) const {
     F real;
   };
   static constexpr Row rows[] = {
+      // NaN differs from everything, itself included, so `!=` alone is the comparison that holds for operands without an order.
       {OpId::Eq, I::eq, I::eq, F::OEQ},   {OpId::Ne, I::ne, I::ne, F::UNE},
       {OpId::Lt, I::slt, I::ult, F::OLT}, {OpId::Le, I::sle, I::ule, F::OLE},
       {OpId::Gt, I::sgt, I::ugt, F::OGT}, {OpId::Ge, I::sge, I::uge, F::OGE},
@@ -291,6 +293,7 @@ Value Scalars::arithmetic(OpId id, llvm::ArrayRef<Value> in, bool isUnsigned) co
     return arithmetic(OpId::Max, {a, arithmetic(OpId::Neg, {a}, false)}, false);
   case OpId::Sign: {
     Value zero = number(type, 0);
+    // Neither comparison holds for NaN and for zeros, which thereby stay what they are, sign included.
     Value up = select(compareBy(OpId::Gt, a, zero, isUnsigned), number(type, 1), real ? a : zero);
     return isUnsigned ? up : select(compareBy(OpId::Lt, a, zero, false), number(type, -1), up);
   }
@@ -311,6 +314,7 @@ static bool roundsInDirection(Operation *op, Type from, Type to) {
   auto real = dyn_cast<FloatType>(to);
   if (!real || !round || round.getValue() == "even" || from == to)
     return false;
+  // `bf16` has fewer digits than `f16` but a wider range, so its small numbers may have to be rounded nonetheless: the width counts, too.
   if (auto narrow = dyn_cast<FloatType>(from))
     return narrow.getFPMantissaWidth() > real.getFPMantissaWidth() ||
            narrow.getWidth() >= real.getWidth();

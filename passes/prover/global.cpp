@@ -134,8 +134,8 @@ void PointerJudge::add(EventRef ref, const Event &event, const Access &access) {
   atomics_ |= access.atomic;
 }
 
-// Along the elements behind the pointer, with those that have not ended yet.
-// This is a sweep line over the first elements; a box leaves when its last element lies behind.
+// Finds the places that may share elements, by a sweep over the first elements behind the pointer: a box is compared with those that have
+// begun and not ended yet.
 void PointerJudge::findNear() {
   std::vector<uint32_t> order, open;
   std::vector<std::pair<int64_t, int64_t>> reach;

@@ -90,9 +90,8 @@ struct Part {
 };
 } // namespace
 
-/// Cuts memories at the ends of all parts; the pieces of each range of each part, one part after
-/// This is coordinate compression: only the ends of ranges matter, not single bytes.
-/// the other, as numbers from `begin` to `end`. How many pieces there are.
+/// Cuts memories at the ends of all parts, by coordinate compression: only the ends of ranges matter, not single bytes. Visits the pieces
+/// of each range of each part, one part after the other, as numbers from `begin` to `end`; returns how many pieces there are.
 static uint32_t
 cutMemories(const std::vector<Part> &parts, const RangeTable &ranges,
             llvm::function_ref<void(uint32_t part, uint32_t begin, uint32_t end)> visit) {
@@ -140,9 +139,9 @@ void TileJudge::findAtoms() {
     if (access.global)
       continue;
     // Equal parts are cut and judged once.
+    // `bytes` is an index into the range table and `place` a small number, so both fit into one
+    // key.
     auto [entry, isNew] = known.try_emplace(
-        // `bytes` is an index into the range table and `place` a small number, so both fit into one
-        // key.
         {static_cast<uint64_t>(access.base), access.bytes * 256ull + access.place}, parts.size());
     if (isNew)
       parts.push_back({access.place, access.base, access.bytes});
@@ -204,7 +203,8 @@ void TileJudge::judge(uint32_t number, const Event &event) {
       uint32_t own = lastWrite(access.buffer, i);
       return own != kNone && own >= epoch_[access.buffer];
     };
-    // Some of the bytes may never be asked for, but not all.
+    // An access at an unknown position may miss the undefined bytes, as long as some of the bytes are defined. Where none is, it reads //
+    // undefined bytes at whatever position.
     bool mayMiss = access.partly && (access.writes || llvm::any_of(atomsOf(a), isDefined));
     for (uint32_t i : atomsOf(a)) {
       if (access.reads && (!mayMiss || isDefined(i)))

@@ -9,6 +9,8 @@
 namespace ptl::prove {
 
 static constexpr int64_t kLargestInput = int64_t(1) << 20;
+/// What all inputs are at first: usual extents of tiles and lengths, tried one after the other until every loop can be made to run two
+/// turns.
 static constexpr int64_t kBases[] = {1, 128, 16, 4096};
 static constexpr size_t kMostInstances = 256, kMostCombined = 1024;
 static constexpr int64_t kFullTiles = 4096; ///< a length that no tile has
@@ -142,8 +144,7 @@ void Chooser::addDecision(const Step &step) {
 }
 
 std::optional<int64_t> Along::reaching(int64_t turns) {
-  // This is an exponential search for an upper bound, then a binary search below it.
-  // The search takes it that more of an input never gives fewer iterations.
+  // An exponential search for an upper bound, then a binary search below it. Both take it that more of an input never gives fewer turns.
   int64_t high = 1;
   while (measure(high) < turns) {
     high *= 2;
@@ -308,7 +309,7 @@ void Chooser::combine(std::set<Inputs> &instances) const {
 void Chooser::combine(uint32_t a, uint32_t b, std::set<Inputs> &instances) const {
   for (const Choice &first : choices_[a])
     for (const Choice &second : choices_[b]) {
-      // One long loop at a time.
+      // An instance in which both inputs are large takes the product of their times, so only a thorough proof has them.
       bool isLong = first.value > defaults_[a] && second.value > defaults_[b];
       if (!first.core || !second.core || (isLong && !thorough_))
         continue;
@@ -450,7 +451,7 @@ void Chooser::spread(Inputs &values, int64_t fewest) {
   if (points <= wanted || groups_ == kNone || group_ == kNone)
     return;
   values[groups_] = (points + wanted - 1) / wanted;
-  // This group has the last point, where tiles may be cut.
+  // The group of the last point is the interesting one: there tiles may be shorter than elsewhere.
   values[group_] = (points - 1) % values[groups_];
   // A loop that is cut otherwise may leave this group empty, and then the first group is taken.
   if (pointsOf(values) == 0)

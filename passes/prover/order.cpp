@@ -273,6 +273,7 @@ bool Simulation::issue(uint32_t index) {
   } else {
     if (event.kind == Event::Await) {
       CrossCore &crossing = state.crossing[event.flag];
+      // On such machines the scalar unit waits itself, so nothing behind the wait is issued before.
       if (kernel_.awaitStopsCore && !awaitEnabled(index, event, crossing.issued))
         return false;
       ++crossing.issued;
@@ -295,8 +296,8 @@ bool Simulation::runPipe(uint32_t index, uint8_t pipe) {
   Item item = state.items[state.next];
   if (!enabled(index, core(index).events[item.event]))
     return false;
-  // The scalar unit issued the operation after these events, so it starts after them.
-  // Items that were issued with the same knowledge need one join only.
+  // The scalar unit issued the operation after these events, so it starts after them. Items that were issued with the same knowledge need
+  // one join only.
   if (item.known != state.known)
     join(state.now, states_[index].scalar[item.known]);
   state.known = item.known;

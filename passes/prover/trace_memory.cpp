@@ -237,6 +237,7 @@ void Runner::touchTile(const AccessSpec &spec, Access &access) {
     col += at(spec.col).value % shape.cols;
     rows = cols = 1;
   }
+  // A position that comes from data may be any, so the access counts for all valid elements.
   access.bytes = ranges_.part(shape, row, col, rows, cols);
   access.held = access.partly ? 0 : spec.held;
   if (spec.writes)

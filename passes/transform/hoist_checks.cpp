@@ -30,8 +30,8 @@ bool collectInvariant(Value value, Operation *loop, llvm::SetVector<Operation *>
       value.getParentBlock()->getParentOp() != loop)
     return true;
   Operation *op = value.getDefiningOp();
+  // An argument of the loop has no definition and changes in each round.
   if (!op || moved.contains(op))
-    // An argument of the loop changes in each round.
     return op != nullptr;
   bool isScalar = llvm::all_of(op->getResultTypes(), [](Type type) {
     return type.isIntOrIndexOrFloat() && !isa<ArrayType>(type);

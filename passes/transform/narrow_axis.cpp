@@ -46,11 +46,13 @@ Value AxisPart::ofOperation(Operation *op, size_t axis) {
     llvm::SmallVector<Value> operands;
     for (Value operand : op->getOperands()) {
       size_t rank = countAxes(operand);
+      // Axes align at the end, so an operand of lower rank may lack this one.
       bool hasAxis = rank > 0 && rank + axis >= whole;
       operands.push_back(hasAxis ? of(operand, rank + axis - whole) : operand);
     }
     return cloneWith(b_, op, operands, type);
   }
+  // Columns of a product need columns of the right factor only. With another user the whole product would be computed as well.
   if (auto product = dyn_cast<MatmulOp>(op); product && product.getScales().empty() &&
                                              value.hasOneUse() && axis + 1 == whole &&
                                              countAxes(product.getOperand(1)) >= 2) {

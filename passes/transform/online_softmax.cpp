@@ -109,6 +109,7 @@ bool SoftmaxProduct::hasBlocks(Value value) const {
     });
   // A product behind the scores is computed in blocks of columns, if its right factor is a matrix.
   if (isa<MatmulOp>(op))
+    // With another user the whole product would be needed as well, and computed twice.
     return value.hasOneUse() && numberOfAxes(op->getOperand(1)) >= 2;
   return !isCostly(op);
 }
@@ -149,9 +150,9 @@ SoftmaxProduct::Running SoftmaxProduct::start() {
 }
 
 SoftmaxProduct::Running SoftmaxProduct::next(const Running &before, Value position, Value length) {
+  // The name of the extent is unique to this product, since equal names stand for
+  // equal lengths.
   AxisPart part(b_, at_.product->getBlock(), position, length,
-                // The name of the extent is unique to this product, since equal names stand for
-                // equal lengths.
                 Extent::named(b_.getStringAttr("block." + std::to_string(number_)), sizes_.block));
   Value scores = part.of(at_.scores, numberOfAxes(at_.scores) - 1);
   Value largest = cloneWith(b_, at_.maximum, scores, at_.maximum.getType());

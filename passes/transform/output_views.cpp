@@ -107,6 +107,7 @@ void viewOutputs(func::FuncOp function) {
   }
 }
 
+/// Replaces each view that is left by storage of its own, which is stored to the output in the output's shape at the end of the block.
 void storeViews(func::FuncOp function) {
   llvm::SmallVector<ViewOp> views;
   function.walk([&](ViewOp view) { views.push_back(view); });

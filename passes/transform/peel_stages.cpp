@@ -90,8 +90,8 @@ void Peeler::copyTurn(Value variable, unsigned stage) {
   copies.map(loop_.getInductionVar(), variable);
   Operation *other = stages_[1 - stage];
   for (Operation &op : loop_.getBody()->without_terminator()) {
+    // Operations beside the stages are needed by both and copied, too.
     if (&op == other)
-      // The stages stand beside operations that both need, which are copied as well.
       continue;
     if (&op != stages_[stage]) {
       copy(op, copies);
@@ -106,9 +106,9 @@ void Peeler::copyTurn(Value variable, unsigned stage) {
 Value Peeler::behindLast(Value begin, Value end, Value step) {
   Value span =
       matchPattern(begin, m_Zero()) ? end : b_.createOrFold<arith::SubIOp>(loc_, end, begin);
+  // The loop may end in the middle of a step, so the span is rounded up to whole steps.
   if (!matchPattern(step, m_One()))
     span = b_.createOrFold<arith::MulIOp>(
-        // The loop may end in the middle of a step, so the span is rounded up to whole steps.
         loc_, b_.createOrFold<arith::CeilDivSIOp>(loc_, span, step), step);
   return matchPattern(begin, m_Zero()) ? span : b_.createOrFold<arith::AddIOp>(loc_, begin, span);
 }
@@ -166,6 +166,7 @@ Value Peeler::peelTurns(Value begin, Value end, int64_t ahead) {
 
 void Peeler::peel() {
   int64_t ahead = attrs::stage.take(loop_).getInt();
+  // A loop that is no longer in the form that was marked keeps its branches, which is correct, too.
   if (!findStages())
     return;
   Value begin = loop_.getLowerBound(), longer = loop_.getUpperBound();

@@ -315,6 +315,7 @@ void FunctionPlanner::findScales() {
     if (!instruction || (instruction.id() != InstructionId::TMatmulMx &&
                          instruction.id() != InstructionId::TMatmulMxAcc))
       continue;
+    // The operands are the sum so far, if there is one, and then each factor with its scales behind it.
     size_t first = instruction.id() == InstructionId::TMatmulMxAcc ? 1 : 0;
     for (size_t factor : {first, first + 2}) {
       std::optional<uint32_t> elements = bufferOf(instruction.ins()[factor]),

@@ -22,9 +22,11 @@ static std::optional<bool> isBackward(scf::ForOp loop, Value offset) {
     return std::nullopt;
   bool isLeftFixed = loop.isDefinedOutsideOfLoop(made->getOperand(0)),
        isRightFixed = loop.isDefinedOutsideOfLoop(made->getOperand(1));
+  // If both operands moved, the sum could move by two or not at all.
   if (isLeftFixed == isRightFixed)
     return std::nullopt;
   std::optional<bool> moving = isBackward(loop, made->getOperand(isLeftFixed ? 1 : 0));
+  // Only the right operand of a subtraction turns the direction around.
   return moving && isLeftFixed && isa<arith::SubIOp>(made) ? !*moving : moving;
 }
 
@@ -141,10 +143,13 @@ std::optional<RowOfRound> RoundBlocks::rowOf(Operation *op) {
       return std::nullopt;
     row = {op, axis, *goesBack};
   }
+  // In a block the axis of rounds comes first (`blockType`), and boxes keep the order of their base's axes, so it has to come before the
+  // row's there, too.
   int64_t kept = keptAxis(box->dropped, rankOf(box->base.getType()), 0);
   bool isRow = row && static_cast<int64_t>(row->axis) < kept &&
                llvm::all_of(box->lengths, [&](Value length) { return isOutside(length); });
-  // What is written is not seen before the block ends.
+  // Values of arrays do not change. Storage is read or written only once for a block, so nothing else in the loop may reach it in
+  // between.
   bool isSafe = !isa<RefType>(box->base.getType()) || isOnlyUser(op, box->base);
   return isRow && isSafe ? row : std::nullopt;
 }
@@ -184,6 +189,7 @@ void RoundBlocks::openBlock(int64_t rounds, unsigned &number) {
   outer_ = b_->create<scf::ForOp>(loc, loop_.getLowerBound(), loop_.getUpperBound(),
                                   constant(rounds), loop_.getInitArgs());
   attrs::pipeline.set(outer_, 2); // the next block is loaded meanwhile
+  // A loop that carries nothing is created with a terminator; ours is made when the rounds have been emitted.
   if (!outer_.getBody()->empty())
     outer_.getBody()->back().erase();
   b_->setInsertionPointToStart(outer_.getBody());
@@ -202,6 +208,7 @@ void RoundBlocks::openBlock(int64_t rounds, unsigned &number) {
 void RoundBlocks::loadBlock(const RowOfRound &row) {
   Operation *block = b_->clone(*row.op);
   auto widen = [&](auto box) {
+    // If rows go backward, the last round of the block has the row with the lowest position.
     box.getOffsetsMutable()[row.axis].set(
         offsetAt(box.getOffsets()[row.axis], row.isBackward ? last_ : begin_));
     box.getLengthsMutable()[row.axis].set(length_);
@@ -227,6 +234,7 @@ Value RoundBlocks::emptyBlock(const RowOfRound &row) {
   int64_t kept = keptAxis(store.getDropped(), rankOf(store.getRef().getType()), 0);
   if (!extentsOf(store.getValue().getType()).front().isConstant())
     lengths.push_back(store.getLengths()[static_cast<size_t>(kept)]);
+  // The zeros are never stored: each round of the block replaces its own row, and the block has as many rows as rounds.
   return b_->create<ZerosOp>(store.getLoc(), blockType(store.getValue().getType()), lengths);
 }
 
@@ -268,6 +276,7 @@ void RoundBlocks::runRounds(llvm::ArrayRef<Value> empty) {
   llvm::SmallVector<Value> inits(outer_.getRegionIterArgs());
   llvm::append_range(inits, empty);
   auto inner = b_->create<scf::ForOp>(loc, constant(0), length_, constant(1), inits);
+  // A loop that carries nothing has a terminator already, which the yield below replaces.
   if (!inner.getBody()->empty())
     inner.getBody()->back().erase();
   size_t carried = loop_.getInitArgs().size();
@@ -334,6 +343,7 @@ bool hasRowsOfRounds(scf::ForOp loop) {
 
 void blockRounds(scf::ForOp loop, int64_t rounds, unsigned &number) {
   llvm::SmallVector<scf::ForOp> loops;
+  // Inner loops are collected first: a rewrite replaces the loop, so an outer loop is still there when its turn comes.
   loop.walk([&](scf::ForOp each) { loops.push_back(each); }); // inner ones first
   for (scf::ForOp each : loops) {
     hoistPositions(each);

@@ -115,6 +115,7 @@ bool MaskedRows::matchMask() {
   // The columns are numbered from 0.
   Value columns = columns_;
   while (auto added = columns.getDefiningOp<NewAxisOp>()) {
+    // New axes in front leave the columns along the last axis; one behind them would make rows of them.
     if (rankOfType(added.getType()) == 0 ||
         !isAlongLast(columns, extentsOf(added.getSource().getType()).back()))
       return false;
@@ -182,6 +183,7 @@ bool MaskedRows::collect() {
   for (Operation *op = select_->getNextNode(); op; op = op->getNextNode())
     for (Value operand : op->getOperands())
       if (auto found = hidden_.find(operand); found != hidden_.end()) {
+        // An operation that has hidden values as two operands is met twice, and refused the second time.
         if (users_.contains(op) || !follow(op, operand, found->second))
           return false;
         any |= isa<MatmulOp>(op);
@@ -294,8 +296,8 @@ Value MaskedRows::restOf(MatmulOp product) {
 bool MaskedRows::rewrite() {
   count_ = columnCount();
   if (!count_)
-    // Masked and visible parts have different names, since equal names stand for equal lengths.
     return false;
+  // Hidden and visible parts have different names, since equal names stand for equal lengths.
   auto named = [&](const char *name) {
     return Extent::named(b_.getStringAttr(name + std::to_string(number_)), whole_.capacity);
   };
@@ -303,12 +305,14 @@ bool MaskedRows::rewrite() {
   unseen_ = named("unseen.");
   size_t last = rankOfType(select_.getType()) - 1;
   seen.of(select_.getResult(), last);
+  // The users were recorded in the order of the block, so what an operation needs is made before it.
   for (auto &[op, hidden] : users_) {
     b_.setInsertionPoint(op);
     // Each user is made again on the visible part; users without that axis in the result replace
     // the original.
     Value result = op->getResult(0);
     llvm::SmallVector<Value> operands(op->getOperands());
+    // `follow` accepts masked values as first operands only.
     operands[0] = seen.known(operands[0]);
     if (hidden_.contains(result)) {
       seen.set(result, cloneWith(b_, op, operands,

@@ -286,6 +286,7 @@ static void storeForProducts(ConcatOp op) {
     if (type.getExtents()[static_cast<size_t>(axis)].isConstant())
       continue;
     Value length;
+    // Along the axis of the concatenation the lengths add up; along the others all parts are equally long.
     for (Value part : op.getXs().take_front(axis == along ? op.getXs().size() : 1)) {
       Value own = lengthOf(builder, part, axis);
       length = length ? builder.createOrFold<arith::AddIOp>(op.getLoc(), length, own) : own;

@@ -33,6 +33,7 @@ void takeByArrays(func::FuncOp function) {
   function.walk([&](ReshapeOp reshape) { reshapes.push_back(reshape); });
   for (ReshapeOp reshape : reshapes) {
     auto take = reshape.getX().getDefiningOp<TakeOp>();
+    // Another user of the rows would need them in their own shape, and they would be taken twice.
     Value positions = take && take->hasOneUse() ? positionsOf(take) : Value();
     if (!positions || !restores(reshape, take, positions))
       continue;

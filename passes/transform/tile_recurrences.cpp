@@ -48,6 +48,7 @@ public:
 private:
   Value constant(int64_t value) { return b_.create<arith::ConstantIndexOp>(loc_, value); }
   Value ceilDiv(Value number, Value by);
+  /// How many elements along lanes a tile has room for, if the axes that it has whole are as long as they may be.
   int64_t elementsOfLanes() const { return tiles_.elements / lanes_.elementsBeside(tiles_.held); }
   bool mayBlockRounds() const;
   bool writesApart(Operation *store);
@@ -92,6 +93,7 @@ bool RecurrenceGrid::match() const {
          lanes_.rank() <= tiles_.rank;
 }
 
+// Lengths are not negative, and the unsigned division lowers to fewer operations than the signed one.
 Value RecurrenceGrid::ceilDiv(Value number, Value by) {
   return b_.createOrFold<arith::CeilDivUIOp>(loc_, number, by);
 }
@@ -127,6 +129,7 @@ void RecurrenceGrid::chooseSteps(int64_t rounds) {
   llvm::MutableArrayRef<LanePart> lanes = llvm::MutableArrayRef(parts_).take_front(lanes_.count());
   LanePart &columns = lanes.back();
   if (lanes.size() == 1) {
+    // Where the lane numbers the rows of a matrix, the columns beside it fill the vectors, and the lane only needs whole blocks of rows.
     bool isRow = lanes_.elementsBeside(tiles_.held) > 1 && !lanes_.isInRows(0);
     columns.most = most;
     return choose(columns, columns.whole, std::min(most, isRow ? kFewestRows : kFewestColumns));
@@ -147,8 +150,11 @@ void RecurrenceGrid::chooseSteps(int64_t rounds) {
 /// Whether each round of the loop stores to other elements than all others.
 bool RecurrenceGrid::writesApart(Operation *op) {
   auto store = cast<StoreOp>(op);
+  // A store by position, or one that combines, may reach elements that another round reaches, too.
   if (store.getIndex() || store.getAtomic())
     return false;
+  // One position of an axis, which moves by one from round to round, belongs to one round alone. Nothing else in the loop may reach the
+  // storage, since that might read what another round has written.
   for (auto [offset, length] : llvm::zip(store.getOffsets(), store.getLengths()))
     if (getConstantIntValue(length) == 1 && goesWithRounds(loop_, offset))
       return llvm::all_of(store.getRef().getUsers(), [&](Operation *user) {
@@ -159,6 +165,8 @@ bool RecurrenceGrid::writesApart(Operation *op) {
 
 /// Whether the rounds of the loop itself do not need each other, whatever those of loops in it do.
 bool RecurrenceGrid::areRoundsApart() {
+  // Rounds that hand on a value need each other. The number of a round is counted as a distance of the loop's variable, which takes
+  // steps of 1.
   std::optional<int64_t> step = getConstantIntValue(loop_.getStep());
   if (!tiles_.isBounded || step != 1 || !loop_.getInitArgs().empty())
     return false;
@@ -180,6 +188,7 @@ void RecurrenceGrid::addRounds(llvm::SmallVector<Value> &upper, llvm::SmallVecto
   Value all = b_.createOrFold<arith::SubIOp>(loc_, loop_.getUpperBound(), loop_.getLowerBound());
   all = b_.createOrFold<arith::MaxSIOp>(loc_, all, constant(0));
   Value each = ceilDiv(all, ceilDiv(constant(tiles_.grids), tiles));
+  // Each point has whole blocks of rounds, so that only the last block of all may be shorter.
   each = b_.createOrFold<arith::MulIOp>(loc_, ceilDiv(each, constant(rounds)), constant(rounds));
   stepOfRounds_ = b_.createOrFold<arith::MaxSIOp>(loc_, each, constant(rounds));
   upper.push_back(all);
@@ -206,6 +215,7 @@ void RecurrenceGrid::openTiles(int64_t rounds) {
     steps.push_back(part.step);
   }
   ParallelOp grid = openGrid(b_, loc_, upper, steps, block::withoutName(loc_));
+  // The axis of rounds, if there is one, comes before those of lanes.
   auto first = static_cast<unsigned>(upper.size() - lanes_.count());
   if (areApart_)
     beginRound_ = grid.getBody().getArgument(0);
@@ -292,6 +302,7 @@ template <typename BoxOp> void RecurrenceGrid::narrowBox(BoxOp box, const AxisMa
       continue;
     const LanePart &part = parts_[static_cast<size_t>(lane)];
     auto own = static_cast<size_t>(keptAxis(box.getDropped(), rank, static_cast<int64_t>(axis)));
+    // The position counts elements of the box, which may lie some steps apart in what it is a box of.
     Value shift = part.position;
     if (!box.getSteps().empty())
       shift = b_.createOrFold<arith::MulIOp>(loc_, shift, box.getSteps()[own]);
@@ -441,7 +452,7 @@ void RecurrenceGrid::emitGrid(llvm::ArrayRef<Value> storages, int64_t rounds) {
     blockRounds(made, rounds, number_);
 }
 
-/// Rows of few elements, which take no longer than it takes memory to answer.
+/// Whether to load and store several rounds at once: for rows so short that a transfer takes no longer than the latency of memory.
 bool RecurrenceGrid::mayBlockRounds() const {
   return tiles_.rounds > 1 && lanes_.count() == 1 && lanes_.elementsBeside(tiles_.held) == 1 &&
          elementsOfLanes() >= tiles_.rounds * kFewestColumns && hasRowsOfRounds(loop_);
@@ -523,6 +534,7 @@ void tileRecurrences(func::FuncOp function, const RecurrenceTiles &tiles) {
     if (!grid.match())
       return WalkResult::advance();
     grid.rewrite();
+    // The loop is gone, or it stands in the branch for lengths that do not fit, where it must not be matched again.
     return WalkResult::skip();
   });
 }

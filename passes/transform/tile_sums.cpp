@@ -177,6 +177,8 @@ Value SumTiles::reshaped(Value lines, Operation *like, int64_t axis, const Part 
   Type type = withExtent(like->getResult(0).getType(), axis, part.extent);
   OperationState state(loc_, ReshapeOp::getOperationName());
   state.addOperands(lines);
+  // The lengths of extents that are no constants are operands. Lines of rows are `[lines, length, k]`, those of columns `[k, lines,
+  // length]`.
   for (int64_t each = 0; each < 2; ++each) {
     const Extent &extent = extentsOf(type)[static_cast<size_t>(each)];
     if (each == axis)

@@ -44,7 +44,7 @@ static bool mayUnroll(scf::ForOp loop, const UnrollLimits &limits) {
 
 void unrollSteps(func::FuncOp function, const UnrollLimits &limits) {
   llvm::SmallVector<scf::ForOp> loops;
-  // Inner loops come first: without them the outer ones may be steps alone.
+  // Inner loops come first: once they are unrolled the outer ones may consist of steps alone.
   function.walk([&](scf::ForOp loop) { loops.push_back(loop); });
   for (scf::ForOp loop : loops)
     if (mayUnroll(loop, limits))

@@ -1,5 +1,5 @@
 // Algorithms of movements in which each rank has a different box for each other one: all-to-all,
-// boxes // and rows.
+// boxes and rows.
 
 #include "runtime/movement/exchange_steps.h"
 

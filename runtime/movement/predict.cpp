@@ -91,7 +91,7 @@ private:
     } else if (step.kind == StepKind::Combine) {
       work(rank, bytes * cost_.perByteCombined);
     } else if (step.from != step.to) {
-      // It is done while messages are on their way, but by a core.
+      // A local copy delays no message, so the rank goes on at once; it still takes a core's time from ranks that share it.
       busy_ += bytes * cost_.perByteFetched;
     }
     ++next_[rank];

@@ -224,7 +224,7 @@ private:
     Writing to = writing(step);
     Sums tiles = sumsOf(sums);
     auto add = [&](std::span<const uint8_t> bytes) {
-      // The last element may have come in part.
+      // A message comes in pieces that may end within an element. Only whole elements are added; the rest follows with the next piece.
       size_t before = come / bytes_ * bytes_;
       come += bytes.size();
       combineNext(tiles, come / bytes_ * bytes_ - before);

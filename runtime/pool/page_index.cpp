@@ -27,6 +27,7 @@ void PageIndex::touch(Key key) {
 
 void PageIndex::insert(Key key, const Entry &entry) {
   remove(key);
+  // A log may name slots in any order: those that it has passed over are free.
   for (; fresh_ <= entry.slot && fresh_ < slots_; ++fresh_)
     freeSlots_.push_back(fresh_);
   if (!freeSlots_.empty() && freeSlots_.back() == entry.slot)

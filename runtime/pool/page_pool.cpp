@@ -92,7 +92,7 @@ void PagePool::forget() {
   logEnd_ = 0;
 }
 
-/// Another process may have written the log anew.
+/// Opens the log. Another process may have replaced it by a new file, which is then read from its beginning.
 bool PagePool::openLog() {
   std::string path = folder_ + "/log";
   struct stat there, mine;

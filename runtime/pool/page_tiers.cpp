@@ -44,6 +44,7 @@ bool PageTiers::put(Key key, Key parent, std::span<const uint8_t> page) {
 bool PageTiers::get(Key key, Key parent, std::span<uint8_t> page) {
   if (memory_ && memory_->get(key, page)) {
     ++counts_.inMemory;
+    // What is read from memory counts as used on the disk, too, which would else evict it first.
     if (disk_)
       disk_->use(key);
     return true;

@@ -5,7 +5,7 @@
 namespace ptl::pool {
 
 SpreadPages::SpreadPages(uint32_t parts, uint32_t slotsOfEach) : parts_(parts) {
-  // Slots go round the parts, so that as many lie with each.
+  // Slots go round the parts, so that as many lie with each. They are numbered in 32 bits, and as many for each part fit those.
   index_.clear(static_cast<uint32_t>(
       std::min<uint64_t>(uint64_t(parts) * slotsOfEach, UINT32_MAX / parts * uint64_t(parts))));
 }
@@ -30,6 +30,7 @@ std::optional<uint32_t> SpreadPages::reserve(Key key, Key parent) {
     index_.remove(*leaving);
   }
   uint32_t slot = *index_.freeSlot();
+  // The blocks that an earlier page has left in the slot are none of this one.
   bytes_.erase(bytes_.lower_bound({slot, 0}), bytes_.upper_bound({slot, UINT32_MAX}));
   index_.insert(key, {parent, slot, 0, {}});
   return slot % parts_;

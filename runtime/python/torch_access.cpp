@@ -21,13 +21,13 @@ std::array<c10::ScalarType, kMostTypes> typeOfElem;
 int describe(PyObject *object, PtlView *view) try {
   const at::Tensor &tensor = THPVariable_Unpack(object);
   auto type = static_cast<size_t>(tensor.scalar_type());
-  // A negated view holds other numbers than it shows.
+  // A tensor with the negative bit is a lazy negation: its memory holds the numbers with the other sign.
   bool isInMemory = tensor.has_storage() && tensor.layout() == c10::kStrided && tensor.is_cpu() &&
                     !tensor.is_neg() && tensor.dim() <= PTL_MAX_RANK && type < kMostTypes &&
                     elemOfType[type] >= 0;
   if (!isInMemory)
     return -1;
-  // Storage that is only shown, and holds nothing yet.
+  // A tensor may have a shape and no memory, such as those that only stand for others in tracing.
   view->array.data = tensor.data_ptr();
   if (!view->array.data && tensor.numel() > 0)
     return -1;
@@ -64,7 +64,7 @@ PyObject *make(const PtlView *shape, void **data) {
 }
 
 void noteWritten(PyObject *object) {
-  // Those of inference mode count no changes.
+  // A tensor that was made in inference mode has no version counter, and PyTorch refuses to count its changes.
   if (const at::Tensor &tensor = THPVariable_Unpack(object); !tensor.is_inference())
     tensor.unsafeGetTensorImpl()->bump_version();
 }

@@ -130,7 +130,8 @@ Outcome attend(std::vector<std::string> words, uint32_t count, Limits limits,
     return {false, kStoppedCode, why};
   keeper.launchedBy(launcher, true);
   int code = untilLaunched(keeper, launcher);
-  // What a rank has said last may still be on its way.
+  // The last messages of ranks may come after the end of their launcher, so they are waited for. A rank that outlives its launcher // for
+  // longer than that is a failure.
   for (double waited = 0; keeper.hasMembers() && waited < 10; waited += 0.1) {
     keeper.look();
     if (waited > limits.end && !keeper.isEnding())
@@ -167,7 +168,7 @@ Outcome attend(std::vector<std::string> words, uint32_t count, Limits limits,
   while (!keeper.isOver() && keeper.idle() < 2 * limits.missing)
     keeper.look();
   keeper.removeUnfinished();
-  // What started the ranks may not have noticed.
+  // The launcher may still wait for ranks that are gone, so `look` goes on pressing it until it ends, too.
   while (keeper.isEnding() && keeper.launcher().isAlive() && keeper.idle() < 5 * limits.end)
     keeper.look();
   ::_exit(0);

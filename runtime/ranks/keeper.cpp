@@ -59,7 +59,7 @@ void Keeper::accept() {
     sendMessage(socket, {Message::End, outcome_.code}, sayOnce());
 }
 
-/// Whether the rank is still there.
+/// Reads one message of a rank; false where it has closed its socket, which means that it is gone.
 bool Keeper::hear(Member &member) {
   if (std::optional<Received> received = receiveMessage(member.socket)) {
     heard(member, received->message, received->text);
@@ -145,7 +145,7 @@ void Keeper::fail(std::string why, int code) {
 }
 
 void Keeper::endAll() {
-  // Whoever puts results in place is let do it.
+  // Rank 0, while it puts results in place, is not disturbed: if it stopped in between, some results would be new and some old.
   bool isBetween = isCommitting_ && !outcome_.isCommitted;
   // Without a process that says it, the first rank that can does.
   const Member *speaker = nullptr;
@@ -189,7 +189,7 @@ void Keeper::removeUnfinished() {
 void Keeper::pressOn(double seconds) {
   if (!isEnding_ && !(outcome_.isCommitted && isOdd_))
     return;
-  // After success nothing is urgent.
+  // After success the results are in place, so ranks that are slow to end get more time.
   double step = isEnding_ ? limits_.end : 5 * limits_.end;
   double before = ending_;
   ending_ += seconds;
@@ -199,7 +199,7 @@ void Keeper::pressOn(double seconds) {
   if (passes(step))
     for (const Member &member : members_)
       member.process.signal(SIGKILL);
-  // Of processes that never came, only ranks are ours.
+  // A process that never reported may be any other program of the same launcher; only those of this program are stopped.
   if (passes(step))
     for (pid_t pid : candidates())
       if (programOf(pid) == programOf(::getpid()))
@@ -263,7 +263,7 @@ void Keeper::lookForMissing(double seconds) {
     return;
   std::vector<pid_t> others = candidates();
   sawCandidate_ |= !others.empty();
-  // Whoever is stopped will not come.
+  // A process that a signal has stopped (state T) will not report, so it does not count as one that is still on its way.
   std::erase_if(others, [](pid_t pid) { return stateOf(pid).letter == 'T'; });
   bool isMissing = hasLaunched() && come_ + others.size() < expected_;
   // A process that is slow to begin is among the candidates; time counts only while there are too few of them.

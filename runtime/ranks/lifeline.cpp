@@ -116,7 +116,7 @@ static std::string nameOfKeeper(const std::vector<std::string> &origin) {
   return "ptl-ranks-" + std::to_string(::geteuid()) + "-" + std::to_string(hash);
 }
 
-/// Nobody else lets a keeper go on that a signal has stopped.
+/// A keeper that a signal has stopped would keep all ranks waiting, and no other process would ever let it go on.
 static void letGoOn(pid_t keeper) {
   if (keeper > 0 && stateOf(keeper).letter == 'T')
     ::kill(keeper, SIGCONT);

@@ -85,7 +85,7 @@ public:
     return seconds_ < 0 || waited <= seconds_;
   }
 
-  /// Something has come.
+  /// A message has come, so the next wait begins with looking again, and does not sleep at once.
   void startAgain() {
     looks_ = 0;
     hasBegun_ = false;
@@ -176,7 +176,7 @@ struct Message {
     std::memcpy(bytes, from, count);
     hasCome(count);
   }
-  /// The next bytes are where they belong.
+  /// The next bytes lie at their destination, and whoever moves them on is told.
   void hasCome(size_t count) {
     char *place = std::exchange(bytes, bytes + count);
     if (move)
@@ -350,7 +350,7 @@ void shareMemory(int32_t rank, int32_t count) {
   if (size < 2 || capacity < kLeastRing)
     return;
   size_t stride = sizeof(ptl::ranks::RingHead) + capacity;
-  // Each rank has a bell, and a ring from each.
+  // The memory of a rank begins with its bell, which is followed by one ring for the messages of each rank.
   auto ringOf = [stride](char *memory, size_t from) {
     return memory + sizeof(Doorbell) + from * stride;
   };
@@ -362,7 +362,7 @@ void shareMemory(int32_t rank, int32_t count) {
     std::memset(memory, 0, sizeof(Doorbell));
   for (size_t i = 0; i < all && !hasFailed; ++i)
     std::memset(ringOf(memory, i), 0, sizeof(ptl::ranks::RingHead));
-  // Nobody writes before all rings are empty.
+  // The reduction is also the barrier that lets no rank write into a ring before its owner has cleared it.
   enum { Failed, TakesNoFences, Questions };
   std::array<int, Questions> mine = {hasFailed, !Doorbell::takeFences()}, any = {};
   MPI_Allreduce(mine.data(), any.data(), Questions, MPI_INT, MPI_MAX, here);

@@ -16,6 +16,7 @@ inline float halfToFloat(uint16_t bits) {
   if (magnitude >= 0x7c00)
     return std::bit_cast<float>(sign | 0x7f800000 | (magnitude & 0x3ff) << 13);
   if (magnitude >= 0x400)
+    // The mantissa moves from 10 bits to 23, and the exponent's bias from 15 to 127: 112 << 23 is added.
     return std::bit_cast<float>(sign | (magnitude << 13) + 0x38000000);
   float value = static_cast<float>(magnitude) * 0x1p-24f;
   return sign ? -value : value;
@@ -31,6 +32,8 @@ inline uint16_t floatToHalf(float value) {
     float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000));
   }
+  // Just under half of the last place that stays is added, and 1 more if that is odd, so that ties go to even. A carry into the exponent is
+  // // right as it is.
   uint32_t odd = magnitude >> 13 & 1;
   return static_cast<uint16_t>(sign | (magnitude - 0x38000000 + 0xfff + odd) >> 13);
 }

@@ -38,6 +38,7 @@ template <typename C> struct Second {
   void load(int64_t row, int64_t col, int64_t n) {
     if (repeat == Repeat::None || repeat == Repeat::Row)
       loadRow(*plane, repeat == Repeat::Row ? 0 : row, col, n, buffer);
+    // A row has one value of the column, which fills the buffer once for all of its chunks.
     else if (repeat == Repeat::Column && col == 0)
       std::fill(buffer, buffer + kChunk, loadOne<C>(*plane, row, 0));
   }

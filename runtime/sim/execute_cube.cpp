@@ -96,7 +96,7 @@ bool liesBeside(const Plane &scales, const Plane &elements) {
   return scales.tile->address == elements.tile->address >> kScaleAddressShift;
 }
 
-/// Each element times the scale of its block: `along` is the number of elements of a line that have one, 1 across lines.
+/// Each element times the scale of its block, which has `down` rows and `across` columns.
 void applyScales(std::vector<float> &matrix, int64_t cols, const Plane &scales, int64_t down,
                  int64_t across) {
   for (size_t i = 0; i < matrix.size(); ++i) {

@@ -35,6 +35,7 @@ int64_t View::elementOffset(int64_t row, int64_t col) const {
            col % shape[4] * strides[4];
   int64_t sum = rank ? col * strides[rank - 1] : 0;
   for (int i = rank - 2; i >= 0; --i) {
+    // The outermost axis takes what is left of the row's number, and is not bounded here.
     sum += (i ? row % shape[i] : row) * strides[i];
     row /= i ? shape[i] : 1;
   }

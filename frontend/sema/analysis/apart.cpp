@@ -40,7 +40,7 @@ bool ApartProof::areDifferent(Dim a, Dim b, const FactSet &facts) const {
 
 bool ApartProof::isApart(const AxisSet &a, const AxisSet &b, const FactSet &facts) {
   if (a.kind == AxisSet::Kind::Lookup && b.kind == AxisSet::Kind::Lookup && a.local == b.local) {
-    // An array of the iteration has other values in another one.
+    // An array that is declared within the loop has other values in the other iteration, so positions in it say nothing.
     if (known_.firstVar && a.local->index >= known_.firstVar->index)
       return false;
     bool differ = false;

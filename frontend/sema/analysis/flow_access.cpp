@@ -174,8 +174,8 @@ static void noteAccess(FlowContext &flow, const Elements &elements, bool isWrite
   if (!flow.frame)
     return;
   bool isAtomic = stmt && stmt->mode != AssignMode::Set;
+  // The facts are those of this place in the program, so they are copied.
   flow.frame->accesses.push_back(
-      // The facts are those of this place in the program, so they are copied.
       {elements, isWrite, isAtomic, flow.conditions > 0, flow.ctx.facts});
 }
 

@@ -396,7 +396,7 @@ void IndependenceChecker::explain(DiagnosticBuilder report, const Conflict &conf
         "such a position must come from an index array whose values differ: `where unique(…)`");
     return;
   }
-  // A certain conflict cannot be stated away.
+  // Where the conflict is certain, any fact that excludes it would be false, so none is suggested.
   std::string fact = isProved ? std::string() : settlingFact();
   report.help(fact.empty()
                   ? "compute the positions that an iteration writes from its own `" + name + "`"

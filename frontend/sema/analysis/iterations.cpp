@@ -64,7 +64,7 @@ void Iterations::moveOn(IterationPair &pair, const LoopDomain &domain) const {
     facts.addEqual(laterLen, domain.size, domain.span);
 }
 
-/// A head behind that one: any value in both.
+/// A head behind the one whose variable differs: its variable may have any value in either iteration.
 void Iterations::addLaterHead(IterationPair &pair, const LoopDomain &domain) const {
   LoopDomain earlier = domain;
   // Inner loops of both iterations run over their own bounds, which may depend on the outer loop.

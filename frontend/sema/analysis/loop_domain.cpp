@@ -224,7 +224,7 @@ std::optional<AxisSet> Joiner::joinTiles(const AxisSet &set) const {
   // The start depends only on the start of the range, so consecutive ranges adjoin if this one ends
   // where the next begins.
   if (!mentions(set.start, notStart) && !mentions(set.step, own)) {
-    // With the end of one range as the start of the next.
+    // Where this interval stops, in terms of the end of the range, at which the next range starts.
     Dim stop = dims.substitute(set.stop, {{domain.len, dims.sub(end, start)}});
     AxisSet all = set;
     all.start = from(set.start, domain.lo);

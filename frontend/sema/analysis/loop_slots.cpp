@@ -137,7 +137,7 @@ std::optional<Region> joinSlots(const Joiner &loop, const Region &region, Unjoin
   auto moves = [&](SymbolId symbol) {
     return symbol != *region.slot && (loop.domain.isOwn(symbol) || loop.isForeign(symbol));
   };
-  // What moves beside the slot is lost.
+  // The union is taken over the values of the slot alone, so nothing else in the region may move with the loop.
   for (const AxisSet &set : region.axes)
     if (mentionsSymbol(set, moves)) {
       *why = Unjoined::TwoAxes;

@@ -145,7 +145,7 @@ public:
             return false;
           if (step == Step::Waits)
             break;
-          // What stages do has been appended.
+          // `takeStages` has appended the statements of stages by itself.
           if (!section || !section->stages.var)
             out.push_back(section ? onPart({stmt}, *section) : stmt);
         }
@@ -289,8 +289,7 @@ private:
     return false;
   }
 
-  // ---- loops
-  // ---------------------------------------------------------------------------------------
+  // ---- loops ------------------------------------------------------------------------------------
 
   /// The pipes that a loop pushes to or pops from.
   static std::set<const Local *> pipesOf(const ForStmt &loop) {
@@ -400,7 +399,7 @@ private:
     const BlockExpr *call = nullptr;
     forEachExprIn(stmt, [&](const Expr *expr) {
       const BlockExpr *found = asQueueCall(expr);
-      // A pop is what waits, so it is told before a push.
+      // A section gets stuck at a pop, since a push never waits here; so the report names the pop.
       if (found && (!call || (found->op == BlockOp::Pop && call->op == BlockOp::Push)))
         call = found;
     });
@@ -460,8 +459,7 @@ private:
         ctx_.facts.addEqual(x, y, other.span);
   }
 
-  // ---- sections for many parts
-  // -------------------------------------------------------------------------------------
+  // ---- sections for many parts ------------------------------------------------------------------
 
   bool refuseStage(const Stmt &stmt, const Local &stage, const std::string &why) {
     ctx_.sink.report(DiagId::SectionNotHere, stmt.span,

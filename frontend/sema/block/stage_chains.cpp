@@ -66,6 +66,7 @@ bool findChains(Context &ctx, const Statements &unit, const OnStmt &section,
         pushes.push_back(call);
         return;
       }
+      // A stage pops from the pipe of its own number, up to a constant, and from each array of pipes once.
       bool isKnown = std::ranges::any_of(
           chains, [&](const StageChain &chain) { return chain.pop->object == call->object; });
       Dim first = ctx.dims.sub(pipeNumber(*call), stage);
@@ -75,6 +76,7 @@ bool findChains(Context &ctx, const Statements &unit, const OnStmt &section,
         chains.push_back({call, nullptr, first});
     });
     for (BlockExpr *push : pushes) {
+      // It pushes to the pipe with the next number, from which the next stage pops.
       auto chain = std::ranges::find_if(chains, [&](const StageChain &each) {
         return !each.push && each.pop->object == push->object &&
                pipeNumber(*push) == ctx.dims.add(ctx.dims.add(each.first, stage), one);

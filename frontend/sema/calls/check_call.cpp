@@ -261,6 +261,7 @@ static Expr *callByName(Context &ctx, NodeId node, std::string_view name, const 
 Expr *checkCall(Context &ctx, NodeId node, const Type *expected) {
   NodeId callee = skipParens(ctx, CallExprView(ctx.tree, node).callee());
   bool isName = ctx.tree.is(callee, NodeKind::NameExpr);
+  // A declaration of the user may have the name of an element type, and hides it.
   bool isHidden = isName && bool(lookupCallable(ctx, ctx.text(callee)));
   if (!isHidden)
     if (auto elem = findElem(ctx, callee))

@@ -275,9 +275,9 @@ void Binding::convertValues() {
     const Type *type = unifier.substitute(params[i]->type);
     const Operand &operand = operands[i];
     bool scalar = type->isScalar() || type->isArray();
+    // A constant becomes a value of the parameter's type.
     if (operand.isUntyped())
       values[i] = makeConst(ctx, *operand.constant, scalar ? scalarType(ctx, type->elem) : type,
-                            // A constant becomes a value of the parameter's type.
                             operand.node);
     else if (operand.isIntScalar() && type->isScalar())
       values[i] = convertTo(ctx, operand.expr, type, "the argument " + argumentText(i));

@@ -95,11 +95,11 @@ void checkGenerics(Context &ctx, NodeId node, std::vector<TypeParam *> &typePara
     }
   }
   // One name is either a dimension or an element type.
+  // The later of the two names is the duplicate.
   for (const TypeParam *type : typeParams)
     for (const DimParam &dim : dims)
       if (dim.name == type->name && !dim.name.empty())
         ctx.sink.report(
-            // The later of the two names is the duplicate.
             DiagId::DuplicateName,
             std::max(dim.span.begin, type->span.begin) == dim.span.begin ? dim.span : type->span,
             {dim.name, dim.span.begin > type->span.begin ? "type parameter" : "dimension"});

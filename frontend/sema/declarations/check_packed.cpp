@@ -72,6 +72,7 @@ static void checkPackedArray(Context &ctx, const Local &local) {
         .help("add a column that nothing reads");
     return;
   }
+  // Whether the length is even is left to the call: the condition becomes one of the header, as if the author had written it.
   WhereClause clause;
   clause.condition = evenness(ctx, length);
   clause.condition->span = local.span;

@@ -165,7 +165,7 @@ static Expr *reportMismatch(Context &ctx, Expr *value, const Type *target, std::
                {{{value->span.file, value->span.begin, value->span.begin}, name + "("},
                 {{value->span.file, value->span.end, value->span.end}, rest}});
   } else if (offerWithoutKeptAxes(ctx, report, value, target)) {
-    // That is all.
+    // The condition has added its fix to the report by now, and nothing more has to be said.
   } else if (type->isArray() && target->isArray() && type->prefix == target->prefix &&
              type->extents.size() == target->extents.size()) {
     // The first extent that differs is explained.

@@ -130,6 +130,7 @@ void Placer::header() {
   };
   NodeId params = tree_.child(decl_.syntax, 2), results = tree_.child(decl_.syntax, 3);
   std::span<const NodeId> nodes = tree_.children(params);
+  // Sizes and integer parameters are known on every part, so bounds and loops may be computed from them.
   for (const DimParam &dim : decl_.dims)
     known_.insert(dim.symbol);
   for (const Local *param : decl_.params)
@@ -279,6 +280,7 @@ void Placer::loop(const ForStmt &stmt) {
       refuse(*stmt.head.iterable, "this loop",
              "the number of its iterations depends on data; write a `while`");
   known_.insert(loop.variable);
+  // Tasks of a loop go round over the parts by the number of the round.
   Dim round = dims_.floorDiv(dims_.sub(dims_.symbolDim(loop.variable), loop.lo), loop.step);
   Dim outside = std::exchange(round_, round);
   goRound(std::move(loop), stmt.body, [&](PlacedLoop &) {});

@@ -171,6 +171,7 @@ ValueId SectionWalk::task(const ConvertExpr &expr) {
   at.stage = p_.dims_.constant(p_.tasks_++);
   if (p_.round_)
     at.stage = p_.dims_.add(at.stage, p_.round_);
+  // While the argument is placed, the walk is in a section of its own on the part that the task goes to.
   p_.section_ =
       Placer::Section{static_cast<size_t>(level - p_.placed_.levels.begin()), at, nullptr};
   ValueId made = p_.value(*expr.arg);

@@ -113,7 +113,7 @@ void PlacementReports::arms(size_t level, Span span, const std::string &name,
   auto report =
       sink_.report(DiagId::ArmPlacements, span,
                    {name, describe(level, *then.value), describe(level, *otherwise.value)});
-  // What an arm leaves as it was is not moved in it.
+  // An arm that does not assign the value has no statement in it that could move it.
   if (otherwise.written)
     offerTo(level, report, otherwise, then.value->placement[level], then.value->shape);
   if (then.written)

@@ -180,9 +180,9 @@ static Stmt *exprStmt(Context &ctx, NodeId node, Expr *value) {
   bool isEqual = value->kind == ExprKind::Op && cast<OpExpr>(value)->op->name == "==";
   if (isEqual && value->syntax != kNoNode)
     report.fix(FixId::Assignment, "assign with `=`", {{ctx.tree.mainSpan(value->syntax), "="}});
+  // A value at the end of a `fn` is most likely the result.
   else if (ctx.inFn())
     report.fix(FixId::ReturnValue, "return it",
-               // A value at the end of a `fn` is most likely the result.
                {{{value->span.file, value->span.begin, value->span.begin}, "return "}});
   return stmt;
 }

@@ -40,6 +40,7 @@ Outcome extractLetEdits(const ActionContext &context, int) {
   NodeId statement = statementAround(tree, node);
   if (statement == kNoNode)
     return refuse("there is no statement around it");
+  // A `let` in front of the loop would keep the value of the first iteration.
   if (tree.is(statement, NodeKind::WhileStmt) &&
       tree.span(node).end <= tree.span(tree.child(statement, 0)).end)
     return refuse("the condition of a `while` is computed again in each iteration");

@@ -301,6 +301,7 @@ Outcome Inlining::run() {
     return ide::refuse("its `let`s cannot be inserted here");
   std::string value = translated(value_);
   NodeKind kind = site_.tree->kind(value_);
+  // A literal alone would take another type from its new place, so it is converted to that of the result.
   if (isLiteral(kind) && call_.type && call_.type->isScalar())
     value = toString(call_.type->elem) + "(" + value + ")";
   else if (!isAtomic(kind) && !isDelimited(tree_, node_))

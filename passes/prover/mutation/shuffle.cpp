@@ -17,12 +17,12 @@ constexpr auto kVector = static_cast<uint8_t>(Pipe::V);
 constexpr auto kAll = static_cast<uint8_t>(Pipe::All);
 constexpr size_t kFlags = 8 * 8 * 64; ///< pairs of pipes, ids
 
-/// Small, and the same everywhere.
+/// A small generator whose numbers are the same on all platforms, so that a failing order can be run again.
 class Random {
 public:
   explicit Random(uint64_t seed) : state_(seed) {}
   uint64_t next() { return mix(state_ += 0x9E3779B97F4A7C15ull, 0x5851F42D4C957F2Dull); }
-  /// In [0, 1).
+  /// Uniform in [0, 1): the upper 53 bits fill the significand of a double exactly.
   double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
 private:
@@ -284,6 +284,7 @@ bool Run::ready(unsigned core, const Event &event) const {
         event.number >= queue.freed[other] + plan_.kernel.queues[event.flag].producer().slots)
       return false;
   }
+  // A pop of a queue to which nobody pushes waits for ever; a push that nobody pops needs no room.
   return any || event.kind == Event::Push;
 }
 

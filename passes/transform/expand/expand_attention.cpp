@@ -53,6 +53,7 @@ public:
   void rewrite();
 
 private:
+  /// Rows of a tile, the longest head and the most columns of a block, and the fewest columns of a block.
   static constexpr int64_t kRows = 128, kLongest = 256, kLeastColumns = 64;
   /// The bound of lengths that nothing bounds: beyond it, a branch leaves the scores in memory.
   static constexpr int64_t kBound = 128;
@@ -105,9 +106,10 @@ private:
 
 // ---- what is recognised -------------------------------------------------------------------------
 
-/// The product, what it is divided by and converted to.
+/// Finds the operation that all is fused into: the product, or the division or conversion that follows it.
 bool Attention::findRoot() {
   root_ = parts_.product;
+  // What is divided behind the product is the only use of the product and of the sum, since neither is there in memory any more.
   if (!parts_.quotient) {
     if (!root_->hasOneUse() || !parts_.sum->getResult(0).hasOneUse())
       return false;
@@ -157,6 +159,7 @@ bool Attention::isInSchedule() {
   for (Operation *op :
        {first_.getOperation(), parts_.maximum.getOperation(), parts_.difference.getOperation(),
         parts_.exponential, parts_.sum.getOperation(), parts_.product.getOperation(), root_})
+    // A task of its own would be a kernel of its own.
     if (isScheduled(op) || attrs::task.of(op) != attrs::task.of(root_))
       return true;
   return parts_.quotient && (attrs::tile.of(parts_.quotient) || attrs::split.isOn(parts_.quotient));
@@ -173,6 +176,7 @@ bool Attention::chooseTiles() {
                &columns = extentsOf(parts_.scores.getType()).back();
   if (rows.isOne() || columns.isOne() || contracted == columns || width == columns)
     return false;
+  // A length without a constant gets a new name with its bound: the name of the array's length has none.
   auto bounded = [&](const Extent &extent, const char *what) {
     return extent.isConstant()
                ? extent
@@ -211,6 +215,7 @@ bool Attention::match() {
       numberOfAxes(first_->getOperand(1)) < 2 || numberOfAxes(parts_.product.getOperand(1)) < 2 ||
       !hasTypes() || isInSchedule())
     return false;
+  // Elements of f16 are too small for an accumulator of f32 to overflow; larger ones might, unless weights are divided before.
   dividesAtOnce_ = !elementTypeOf(parts_.product.getOperand(1).getType()).isF16();
   return chooseTiles();
 }
@@ -390,9 +395,10 @@ llvm::SmallVector<Value> Attention::next(ValueRange before) {
   Value kept = binary(MulOp::getOperationName(), before[1], factor);
   Value sum = binary(AddOp::getOperationName(), kept, fold(parts_.sum, weights));
   if (dividesAtOnce_) {
-    // The sum is 0 as long as all is `-inf`, else at least 1.
+    // The sum is 0 as long as all scores are `-inf`, else at least 1, since the largest one adds `exp(0)`.
     Value least = binary(MaxOp::getOperationName(), sum, number(1));
     weights = binary(DivOp::getOperationName(), weights, least);
+    // The running product has been divided by the old sum. Multiplied by that and divided by the new one it fits the new weights.
     factor = binary(DivOp::getOperationName(), kept, least);
   }
   for (ConvertOp conversion : parts_.conversions)
@@ -501,7 +507,7 @@ Value Attention::isWorthwhile() {
   Value many =
       b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::sge, points,
                                      constant(std::max<int64_t>(coreGroupsOf(machine_) / 3, 1)));
-  // Lengths that nothing bounds have to have room.
+  // Buffers need a bound. Where the type has none, the running program compares the length with the largest that fits.
   auto last = static_cast<int64_t>(axes_) - 1;
   for (auto [value, extent] : {std::pair<Value, Extent>{first_->getOperand(0), depth_},
                                {parts_.product->getResult(0), width_}}) {
@@ -539,6 +545,7 @@ void Attention::rewrite() {
     storeWhole(b_, loc_, whole, ref);
     b_.setInsertionPointAfter(branch);
     Value made = loadWhole(b_, loc_, ref, type);
+    // The arm for other lengths still stores what was computed as it was written.
     whole.replaceUsesWithIf(made, [&](OpOperand &use) {
       return !branch.getElseRegion().isAncestor(use.getOwner()->getParentRegion());
     });

@@ -75,9 +75,9 @@ static void storeCarriedByFor(scf::ForOp loop) {
   b.setInsertionPointToStart(body);
   llvm::SmallVector<Value> arguments = {made.getInductionVar()};
   unsigned next = 0;
+  // In the body the variable is what its storage holds when the turn begins.
   for (auto [i, ref] : llvm::enumerate(refs))
     arguments.push_back(
-        // In the body the variable is what its storage holds when the turn begins.
         ref ? loadWhole(b, loc, ref, loop.getRegionIterArg(static_cast<unsigned>(i)).getType())
             : Value(made.getRegionIterArg(next++)));
   IRRewriter rewriter(b.getContext());

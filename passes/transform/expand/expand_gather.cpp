@@ -80,8 +80,7 @@ private:
   Location loc_;
 };
 
-/// With `axis` and the last axis exchanged, as an array of its own.
-// Exchanging two axes is its own inverse, so the same function turns the result back.
+/// With `axis` and the last axis exchanged, as an array of its own. Exchanging two axes is its own inverse, so the same function turns the result back.
 Value Positions::turned(Value value, int64_t axis) {
   auto type = cast<ArrayType>(value.getType());
   llvm::SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
@@ -151,8 +150,7 @@ Value Positions::asElements(Value tile, Type elem) {
   return make(NeOp::getOperationName(), arrayTypeOf(elem, extentsOf(tile.getType())), {tile, zero});
 }
 
-/// From the whole row, since positions may be anywhere in it.
-// What is not on chip is read where it lies.
+/// From the whole row, since positions may be anywhere in it. A row that does not fit on chip is read where it lies.
 Value Positions::takenFromRow(Value x, Value places, ValueRange at, Value length, bool onChip) {
   llvm::SmallVector<Value> start(at), all(at.size(), constant(1));
   start.back() = constant(0);

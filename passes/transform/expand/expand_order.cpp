@@ -271,10 +271,8 @@ Value Ordering::baseOf(Value run, Value start) {
 
 Value Ordering::startOfSecond(Value run, Value base) { return least(plus(run, base), length_); }
 
-/// How many of what a tile of the merged run holds, and of what stands before it, come from the
-/// This is the merge path search (co-ranking): a binary search along one diagonal of the merge
-/// matrix.
-/// first of the two runs: both found by halving, side by side.
+/// How many of what a tile of the merged run holds, and of what stands before it, come from the first of the two runs: the merge path
+/// search (co-ranking), a binary search along a diagonal of the merge matrix. Both are found side by side in one loop.
 std::pair<Value, Value> Ordering::fromFirst(const Runs &from, Value run, Value steps, Value start,
                                             Value length) {
   Value base = baseOf(run, start), startB;
@@ -304,6 +302,7 @@ std::pair<Value, Value> Ordering::fromFirst(const Runs &from, Value run, Value s
       Value middle = make<arith::DivUIOp>(plus(low, high), constant(2));
       // Positions are kept inside of the row, since a closed search still reads.
       Value a = readElement(from.keys, least(most(plus(base, middle), zero), last));
+      // The element of the second run that stands just before the diagonal, if `middle` elements come from the first one.
       Value atB = i == 0 ? minus(start, constant(1)) : plus(minus(start, constant(1)), length);
       atB = minus(plus(minus(atB, base), startB), middle);
       Value b = readElement(from.keys, least(most(atB, zero), last));
@@ -329,7 +328,7 @@ void Ordering::mergeTile(const Runs &from, const Runs &into, Value run, Value st
   Value length = least(minus(length_, start), constant(sorted_));
   auto [before, upTo] = fromFirst(from, run, steps, start, length);
   Value base = baseOf(run, start);
-  // It is within the tile and the runs; that the data does not say.
+  // Both parts lie within the tile and the runs, which the data does not say; the bounds keep every box inside of the row.
   Value zero = constant(0), lengthA = most(least(minus(upTo, before), length), zero);
   Value fromA = least(most(plus(base, before), zero), minus(length_, lengthA));
   Value atB = plus(startOfSecond(run, base), minus(minus(start, base), before));
@@ -363,6 +362,7 @@ Runs Ordering::sortAll() {
   };
   Runs one = place(), other = place();
   sortParts(one);
+  // A search in a run of `n` elements takes log2(n) + 1 steps until nothing is open.
   int64_t firstSteps =
       llvm::Log2_64_Ceil(static_cast<uint64_t>(sorted_)) + 1; // halve a run to nothing
   llvm::SmallVector<Value> inits = {constant(sorted_), constant(firstSteps)};
@@ -379,8 +379,8 @@ Runs Ordering::sortAll() {
   Value run = after->getArgument(0), steps = after->getArgument(1);
   merge(one, other, run, steps, /*again=*/false);
   merge(other, one, run, steps, /*again=*/true);
+  // Two merges make runs four times as long, and each search two steps longer.
   b_.create<scf::YieldOp>(
-      // Two merges make runs four times as long, and each search two steps longer.
       loc_, ValueRange{make<arith::MulIOp>(run, constant(4)), plus(steps, constant(2))});
   return one;
 }
@@ -493,6 +493,7 @@ void Ordering::run() {
   if (isShort() && !isTopk)
     return; // a tile of a group has it whole
   Operation *maker = x_.getDefiningOp();
+  // What is a view or a constant would be made again for each part of a row, so it is stored once.
   if (maker && !isa<LoadOp>(maker) && !isTiled(maker)) {
     Value ref = storageLike(b_, loc_, x_);
     storeWhole(b_, loc_, x_, ref);

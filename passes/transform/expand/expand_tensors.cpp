@@ -451,7 +451,7 @@ void Expansion::reduceToScalar() {
     element = b_.create(compare)->getResult(0);
   }
   replaceWith(element);
-  // The new reduction is one to an array, which may have to accumulate in a wider type itself.
+  // The new reduction is one to an array, which may have to accumulate in a wider type. Searches do not accumulate.
   if (!searches)
     Expansion(reduction, tileBytes_, machine_).run();
 }

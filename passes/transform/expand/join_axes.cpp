@@ -27,7 +27,7 @@ Extent joinedExtent(MLIRContext *context, llvm::ArrayRef<Extent> extents) {
       number *= extent.length;
       continue;
     }
-    // The prover reads names as formulas, so a sum that is a factor stands in parentheses.
+    // The prover reads names as formulas, so a sum or quotient that is a factor stands in parentheses.
     llvm::StringRef own = extent.symbol.getValue();
     bool isFactor = own.find_first_of("+-/%") == llvm::StringRef::npos;
     name += (name.empty() ? "" : "*") + (isFactor ? own.str() : "(" + own.str() + ")");
@@ -188,6 +188,7 @@ void BlockJoiner::link(Pair a, Pair b) {
 /// Axes align at the end. An operand has both axes of a pair of the result, or each position of
 /// both is for one of its own.
 void BlockJoiner::visitOperand(Value result, Value operand) {
+  // The order matters: `has(axis) <= Has::One` below means that an operand has one position or none of its own.
   enum class Has { Nothing, One, All, Other };
   llvm::ArrayRef<Extent> wanted = extentsOf(result.getType()), own = extentsOf(operand.getType());
   auto shift = static_cast<int64_t>(wanted.size()) - static_cast<int64_t>(own.size());
@@ -246,6 +247,7 @@ void BlockJoiner::visitReduction(Operation *op) {
 static Value inMemory(Value value, bool *isReshaped = nullptr) {
   while (Operation *made = value.getDefiningOp()) {
     auto reshape = dyn_cast<ReshapeOp>(made);
+    // Axes of extent 1 change nothing in memory, other reshapes still keep the order of elements.
     if (!reshape && !isa<NewAxisOp>(made))
       break;
     if (isReshaped && reshape && !isViewOfOnes(reshape))
@@ -307,6 +309,7 @@ void BlockJoiner::visit(Operation *op) {
 
 bool BlockJoiner::isJoined(Value value, int64_t axis) {
   const Together &own = classes_[classOf(value, axis)];
+  // Spreading an operand costs memory, so it has to be needed; being wanted is not enough for it.
   return own.isWanted && !own.isApart && (own.isNeeded || !own.isSpread);
 }
 
@@ -371,13 +374,13 @@ Value BlockJoiner::joined(Value operand) {
   if (!isa<ArrayType>(operand.getType()) || !changes(operand))
     return operand;
   Value source = inMemory(operand);
-  // What was made with other axes is reshaped from those.
+  // Where the source was rebuilt with joined axes, the new value is reshaped, since the old one is going to be erased.
   if (Value made = made_.lookup(source))
     source = made;
   return made_[operand] = reshaped(b_, source, typeFor(operand), lengthsFor(operand));
 }
 
-/// With the axes that it has in the source.
+/// The operand with the axes that it was written with; one that was rebuilt with joined axes is reshaped back.
 Value BlockJoiner::asWritten(Value operand) {
   Value made = made_.lookup(operand);
   if (!made || made.getType() == operand.getType() || !isMember(operand.getDefiningOp()))
@@ -403,6 +406,8 @@ Value BlockJoiner::spread(Value result, Value operand) {
       ++end;
     llvm::SmallVector<Extent> factors;
     Value length;
+    // Of axes that become one the operand gets all, if it has any of them; of those it has none of, it keeps extent 1 and is still
+    // broadcast.
     bool hasAny = llvm::any_of(llvm::seq(begin, end), has);
     for (size_t axis = begin; axis < end; ++axis) {
       factors.push_back(hasAny ? all[axis] : Extent::constant(1));
@@ -446,6 +451,7 @@ Value BlockJoiner::joinedReduction(Operation *reduction) {
   bool isArray = isa<ArrayType>(result.getType());
   Value made =
       cloneWith(b_, reduction, joined(x), isArray ? Type(typeFor(result)) : result.getType());
+  // A fold of everything to a scalar names no axes.
   if (!reduction->hasAttr("axes"))
     return made;
   // Several folded axes may have become one.
@@ -517,6 +523,7 @@ void BlockJoiner::rewrite(Operation *op) {
 /// the sum would be rounded between.
 static bool mayFoldTwice(Operation *reduction) {
   Type elem = elementTypeOf(reduction->getOperand(0).getType());
+  // Whole axes are folded, so all parts are of equal length and the mean of their means is the mean.
   if (isa<ReduceMeanOp>(reduction))
     return elem.isF32();
   if (isa<ReduceSumOp, ReduceProdOp>(reduction))
@@ -557,6 +564,7 @@ void BlockJoiner::splitFold(Operation *reduction) {
 }
 
 void BlockJoiner::run() {
+  // Folds are split first: the axes of a second half are not those of the first one, which it reads from memory.
   for (Operation &op : llvm::make_early_inc_range(block_))
     splitFold(&op);
   for (Operation &op : block_)

@@ -78,6 +78,8 @@ static void join(TransposeOp transpose) {
   bool hasNames = llvm::all_of(extentsOf(x.getType()), [](const Extent &extent) {
     return extent.isConstant() || extent.symbol;
   });
+  // A single run is not transposed at all, and with one run for each axis there is nothing to join. The joined extents are named after
+  // those of their axes.
   if (runs.size() < 2 || runs.size() == transpose.getAxes().size() || !hasNames ||
       isScheduled(transpose) || isInSchedule(transpose) || !isInOrder(x) || !goesToMemory(result))
     return;

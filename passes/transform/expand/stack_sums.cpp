@@ -270,6 +270,7 @@ Value SumOfProducts::sideBySide(Value operand, int64_t axis, llvm::ArrayRef<Valu
   };
   std::optional<PartOfRound> part = partOfRound(operand, axis, sum_.loops);
   llvm::SmallVector<Value> own;
+  // Parts of an array are copied by one grid. What is computed in a round is computed again in loops of their own, which store it.
   if (!part || !lengthsBefore(part->slice.getResult(), own)) {
     Value ref = storageFor(operand, axis, lengths);
     fill(operand, axis, ref, lengths);

@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace ptl::ir {
 
-/// Whether the matrices of a product are a row and a column, of element types that vector cores multiply.
+/// Whether the matrices of a product are a row and a column, and no schedule says anything of it.
 static bool isDot(MatmulOp product) {
   llvm::ArrayRef<Extent> left = extentsOf(product->getOperand(0).getType()),
                          right = extentsOf(product->getOperand(1).getType());

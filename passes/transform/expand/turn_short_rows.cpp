@@ -16,9 +16,9 @@ using namespace mlir;
 
 namespace ptl::ir {
 
-/// Longer rows are turned for more than is saved.
+/// The most elements of a row: turning longer ones costs more than it saves.
 static constexpr int64_t kMostElements = 32;
-/// Fewer rows are there sooner than the grid that turns them.
+/// The least number of rows: fewer are read sooner than a grid that turns them is started.
 static constexpr int64_t kFewRows = 16;
 
 namespace {
@@ -87,7 +87,7 @@ static std::optional<ShortRows> shortRowsOf(SliceOp slice) {
       return std::nullopt;
     rows.elements *= extent.length;
   }
-  // What the slice drops before them is one row after all.
+  // A slice that drops an axis in front of them as well reads only a few of the rows.
   bool dropsMore = static_cast<int64_t>(extents.size()) - rows.kept !=
                    static_cast<int64_t>(slice.getDropped().size());
   bool isOneAxis = rows.kept == static_cast<int64_t>(extents.size()) - 1;

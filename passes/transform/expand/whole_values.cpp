@@ -44,6 +44,7 @@ Value loadWhole(OpBuilder &b, Location loc, Value array) {
                            b.getDenseI64ArrayAttr({}));
 }
 
+/// Makes the arrays from outside that the grid reads as a whole values of the grid.
 void bringInto(ParallelOp grid) {
   llvm::SetVector<Value> captured;
   getUsedValuesDefinedAbove(grid->getRegions(), captured);
@@ -59,6 +60,7 @@ void bringInto(ParallelOp grid) {
       continue;
     OpBuilder b(firstOf(body, uses));
     Operation *made = value.getDefiningOp();
+    // A fill is made again, since it needs no memory outside then; all others are loaded.
     Value own =
         made && isFill(made) ? b.clone(*made)->getResult(0) : loadWhole(b, value.getLoc(), value);
     for (OpOperand *use : uses)

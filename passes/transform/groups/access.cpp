@@ -67,6 +67,7 @@ static void throughSlice(SliceOp op, Access &access, OpBuilder *builder) {
     bool shifts = !matchPattern(offset, m_Zero());
     access.isBox |= !whole || shifts || step;
     // Outer steps scale what the inner view added: source = offset + step * (own offset + ...).
+    // Without a builder only the axes and `isBox` are asked for, and no code may be made.
     if (builder && step && own.offset)
       own.offset = builder->createOrFold<arith::MulIOp>(loc, own.offset, step);
     if (builder && step)

@@ -15,7 +15,7 @@ bool ChunkEmitter::hasEqualTiles(int64_t id) const {
   int64_t step = axis(id).step;
   if (axis(id).stepValue)
     return false;
-  // Pieces end where they end, and what they come to is none of the group's axes.
+  // Pieces end where they end, and the axis of all their results is none of the group's.
   if (step == 1 || axis(id).begin || id >= static_cast<int64_t>(group_->numAxes()))
     return step == 1;
   const Extent &whole = group_->axis(id).extent;
@@ -68,6 +68,7 @@ void ChunkEmitter::inLoops(llvm::ArrayRef<int64_t> ids, ValueRange carried,
     place(id, loop.getInductionVar());
     llvm::SmallVector<Value> inner;
     inLoops(ids.drop_front(), loop.getRegionIterArgs(), body, inner);
+    // A loop that carries nothing has its terminator already.
     if (!inner.empty())
       b_.create<scf::YieldOp>(loc_, inner);
     members_.pop_back();
@@ -198,6 +199,8 @@ void ChunkEmitter::storeScan(StoreOp into, llvm::ArrayRef<int64_t> ids, Value be
   inLoops(
       ids, before ? before : identity(combiner, elem, folded),
       [&](ValueRange carried) {
+        // The chunk is scanned from the identity, and what comes before it is combined with each of its elements: combiners of scans are
+        // associative.
         storeTile(make(combiner, elem, {tileOf(root), carried[0]}), into, map);
         return llvm::SmallVector<Value>{make(combiner, elem, {carried[0], foldScanned(root)})};
       },
@@ -281,6 +284,8 @@ void ChunkEmitter::storeTile(Value tile, StoreOp into, const AxisMap &map) {
   int64_t only = kept < size ? kept : row == size ? col : col == size ? row : size;
   // A tile with one axis in memory still has two, so the other one is stored with extent 1.
   if (only < size && rank > 1) {
+    // The axis of extent 1 beside the only other one stands for the tile's columns or rows. Where it lies on the other side in memory, the
+    // tile is turned; a tile of one element has nothing to turn.
     bool isRow = row < size;
     int64_t other =
         isRow ? (only + 1 < size ? only + 1 : only - 1) : (only > 0 ? only - 1 : only + 1);

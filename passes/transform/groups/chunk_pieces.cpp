@@ -84,6 +84,7 @@ int64_t PiecesEmitter::axisToCut() const {
     return extent.isConstant() ? extent.length / axis(id).step : 0;
   };
   int64_t cut = kWhole;
+  // Only an axis that is in every loop gives pieces that all members can be computed for.
   for (int64_t id : all.front())
     if (llvm::all_of(all, [&](const Loops &ids) { return llvm::is_contained(ids, id); }) &&
         (cut == kWhole || lengthOf(id) > lengthOf(cut)))
@@ -119,6 +120,7 @@ Value PiecesEmitter::isWorthCutting(int64_t cut) {
                                              constant(cores / share));
   // Pieces are of some units each, then.
   int64_t unit = unitOf(axis(cut)), units = std::max<int64_t>(2, least / (cores * unit) + 1);
+  // `lengthOfPiece` reads both; whether the axis is cut is decided by the caller.
   cut_ = cut;
   count_ = cores;
   Value isLong = b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::sge, lengthOfPiece(),
@@ -141,6 +143,7 @@ void PiecesEmitter::emitCode(llvm::ArrayRef<RootStores> stores) {
   std::optional<int64_t> known = worthIt ? getConstantIntValue(worthIt) : 0;
   if (known && *known == 0)
     return emitByWidth(stores);
+  // Cutting changes steps and positions, and the other arm needs them as they were.
   std::vector<TileAxis> whole = axes_;
   if (known) {
     cutAxis(cut);
@@ -200,6 +203,7 @@ void PiecesEmitter::fitSteps() {
     other.isChunked = true;
     other.position = other.tile = {};
   }
+  // A row takes memory in units of 16 elements, however few columns it has.
   if (axis(cut_).role == TileAxis::Row)
     axis(cut_).step = std::max(axis(cut_).step, most((other.step + 15) / 16 * 16));
 }
@@ -223,6 +227,8 @@ void PiecesEmitter::inGrid(int64_t along, llvm::function_ref<void()> body) {
   openGrid();
   members_.emplace_back();
   operands_.emplace_back();
+  // What earlier grids have left of reductions is joined at each point of a later grid: the parts are few, and a grid that only joins them
+  // would cost another launch.
   for (const auto &[op, array] : made_)
     if (isReduction(op)) {
       Value joined = joinParts(op);
@@ -240,6 +246,7 @@ void PiecesEmitter::inGrid(int64_t along, llvm::function_ref<void()> body) {
 /// Has loops along the axis that is cut go along the piece that the grid is at.
 void PiecesEmitter::enterPiece() {
   TileAxis &own = axis(cut_);
+  // A second loop in the same grid goes along the same piece, which has been entered already.
   if (along_ == kWhole || own.begin)
     return;
   if (along_ == cut_) {
@@ -262,6 +269,7 @@ Value PiecesEmitter::presentPiece() {
 /// The axes of what a piece comes to: those of the result without the axis that is cut.
 AxisMap PiecesEmitter::partMap(Operation *op) const {
   AxisMap map = group_->mapOf(op);
+  // A piece comes to one element along the axis that is cut.
   for (int64_t &id : map)
     id = id == cut_ ? kWhole : id;
   return map;
@@ -306,7 +314,7 @@ void PiecesEmitter::emitParts(llvm::ArrayRef<Operation *> ops) {
         named.push_back(lengthOf(b_, result, static_cast<int64_t>(number)));
     }
     types.push_back(arrayTypeOf(type.getElementType(), extents));
-    // Stands for the stores of tiles.
+    // A store of the whole result stands for those of tiles, which take storage and box from it; it is erased below.
     stores.push_back(storeWhole(b_, loc_, result, allocateStorage(b_, loc_, types.back(), named)));
   }
   inGrid(point_, [&] {
@@ -348,6 +356,7 @@ Value PiecesEmitter::joinParts(Operation *op, Value upTo) {
     parts.extent = Extent::constant(count_);
     return foldAlong(b_, loc_, present(), combiner, role);
   }
+  // In front of the first piece there are no parts, so the loop gives the identity.
   TileAxis whole = axis(parts_);
   if (upTo)
     axis(parts_).length = upTo;
@@ -375,6 +384,8 @@ void PiecesEmitter::emitInPieces(StoreOp into) {
     if (!cut.empty())
       emitParts(cut);
   }
+  // What a scan comes to in each piece is known only after all pieces have been folded, so the scan itself goes over its operands once
+  // more.
   if (isScan(root))
     emitParts(root);
   loc_ = root->getLoc();

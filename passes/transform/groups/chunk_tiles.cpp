@@ -82,7 +82,6 @@ Value ChunkEmitter::cloneScan(Operation *op) {
   state.addAttributes(op->getAttrs());
   AxisMap map = group_->mapOf(op);
   int64_t id = map[axisAlong(op)];
-  // A scan along one position gives the element itself, and its order is 0.
   if (id == kWhole) { // along one position: nothing changes
     Type type = elementTypeOf(op->getResult(0).getType());
     if (isa<ArgsortOp>(op))
@@ -113,6 +112,7 @@ Value ChunkEmitter::cloneProduct(Operation *op) {
     Access access;
     access.origin = op->getOperand(i);
     // Tags say which of the operand's axes become rows (1) and columns (2) of the matrix.
+    // Only the last two axes get a tag above 0: those before are of the batch and have one position in a tile.
     for (size_t axis = 0; axis < map.size(); ++axis)
       access.axes.push_back({map[axis], {}, {}, static_cast<int>(axis + 3 - map.size())});
     for (AxisAccess &axis : access.axes)
@@ -291,7 +291,8 @@ Value ChunkEmitter::load(Access access) {
 /// Whether a load can be done by the grid itself: nothing has changed the storage since, and of
 /// what the grid writes each tile reads only its own place.
 bool ChunkEmitter::readsStorage(LoadOp load, const Access &access) {
-  // What other grids of the same arm write is their own.
+  // `isUnchangedUntil` needs an operation of the load's block: the branch, where the grid is in an arm of it. Other grids of the arm only
+  // write partial results, to storage of their own.
   Operation *reader = grid_;
   if (branch_ && load->getBlock() == branch_->getBlock())
     reader = branch_;

@@ -116,6 +116,7 @@ void PiecesEmitter::emitByWidth(llvm::ArrayRef<RootStores> stores) {
   std::vector<TileAxis> wide = axes_;
   Location loc = loc_;
   auto branch = b_.create<scf::IfOp>(loc_, worthIt, /*withElseRegion=*/true);
+  // Within a branch by pieces, the outer branch is the one that stands in the block of the loads.
   if (!branch_)
     branch_ = branch;
   b_.setInsertionPointToStart(branch.thenBlock());

@@ -103,6 +103,7 @@ bool BlockGroups::join(Operation *op, llvm::ArrayRef<OpGroup *> groups, OpGroup 
     all.push_back(own);
   // One group for itself has the tiles that it likes.
   if (isJoined && all.size() > 1) {
+    // The tile that several groups share must lie along the same axes for all of them.
     AxisMap map = groups.front()->mapOf(op);
     isJoined = llvm::all_of(groups, [&](OpGroup *group) { return group->mapOf(op) == map; }) &&
                (!own || own->mapOf(op) == map) && mayShareGrid(all);
@@ -124,6 +125,7 @@ bool BlockGroups::joinsUsers(Operation &op, llvm::ArrayRef<OpGroup *> users) {
     return false;
   // What is no work is made anew for each grid.
   bool mayShare = limits_.sharesGrids && !isFill(&op) && !isProduct(&op);
+  // Each grid has its own copy of what costs nothing, and one with a product has the tiles of that.
   if (users.size() > 1 && !mayShare)
     return false;
   if (!join(&op, users, nullptr))
@@ -190,6 +192,7 @@ static constexpr size_t kMostSharing = 4;
 
 /// Groups that follow each other and read the same arrays share a grid, so that these are read from memory once.
 void BlockGroups::shareReads() {
+  // Groups are in reverse order of the program, so `first` is the earlier of two neighbours.
   for (size_t next = groups_.size(); next > 1; --next) {
     OpGroup *first = groups_[next - 1].get(), *second = groups_[next - 2].get();
     Groups all = allWith({first, second});
@@ -204,6 +207,7 @@ bool BlockGroups::copyForGroups(Operation *op) {
   llvm::SmallVector<OpGroup *> users;
   for (Operation *user : op->getUsers())
     for (OpGroup *group : groupsOf_.lookup(user))
+      // A user in several groups counts for each of them.
       if (!llvm::is_contained(users, group))
         users.push_back(group);
   llvm::ArrayRef<Extent> extents = extentsOf(op->getResult(0).getType());
@@ -250,7 +254,6 @@ static Attribute fuseLabel(const OpGroup &group) {
 
 /// Whether something between needs what one of the groups stores, and comes before the root of the
 /// other.
-// Something that needs a stored value in the middle would keep the grids from being one.
 bool BlockGroups::isApart(llvm::ArrayRef<OpGroup *> fused, const OpGroup &other) const {
   return llvm::any_of(fused, [&](OpGroup *earlier) {
     return llvm::any_of(earlier->root()->getUsers(), [&](Operation *user) {
@@ -319,6 +322,7 @@ void BlockGroups::eraseDead() {
 void makeGrids(func::FuncOp function, const GroupLimits &limits, EmitGrid emitGrid) {
   llvm::SmallVector<Block *> blocks;
   // Bodies of grids are tiles already.
+  // Tiles of a grid that the author has written are not divided further.
   function->walk([&](Block *block) {
     if (!block->getParentOp()->getParentOfType<ParallelOp>() &&
         !isa<ParallelOp>(block->getParentOp()))
@@ -330,6 +334,8 @@ void makeGrids(func::FuncOp function, const GroupLimits &limits, EmitGrid emitGr
     groups.find();
     // What was stored once may be what the copies are made of.
     while (groups.makeAgain())
+      // A copy may give a value that was stored a single user, and with it another way to group, so groups are found anew until nothing is
+      // copied.
       groups.find();
     groups.emit(emitGrid, number);
     groups.eraseDead();

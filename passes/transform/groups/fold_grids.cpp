@@ -155,8 +155,8 @@ static Value storageOfParts(OpBuilder &b, StoredFold &found, CountNames &names) 
     }
     auto at = static_cast<size_t>(gridAxis);
     Value end = found.grid.getUpper()[at], step = found.grid.getSteps()[at];
-    // The number has the name by which types speak of it. Equal numbers have one name, since only
-    // one of them may be left.
+    // The number has the name by which types speak of it. Equal numbers get one name, since the simplifier merges their computations, and
+    // types would then speak of a name that no value has.
     Attribute number;
     bool isNumber = matchPattern(step, m_Constant(&number));
     StringAttr &name =
@@ -192,6 +192,7 @@ static void storePart(OpBuilder &b, StoredFold &found, Value storage) {
       continue;
     }
     Value position = found.grid.getBody().getArgument(static_cast<unsigned>(gridAxis));
+    // Positions are multiples of the step, so this is the number of the tile.
     numbers.push_back(b.createOrFold<arith::DivUIOp>(
         loc, position, found.grid.getSteps()[static_cast<size_t>(gridAxis)]));
   }
@@ -209,6 +210,7 @@ static Value foldOfParts(OpBuilder &b, StoredFold &found, Value storage) {
                         found.fold->getResult(0).getType(), found.fold->getAttrDictionary());
   if (!isa<ReduceMeanOp>(found.fold))
     return result;
+  // Parts of a mean are sums, so the quotient is taken once, of all elements.
   auto all = llvm::to_vector(llvm::seq<int64_t>(0, static_cast<int64_t>(found.gridAxes.size())));
   return makeOp<DivOp>(b, loc, result.getType(),
                        {result, countAlong(b, loc, found.load.getResult(), all)});

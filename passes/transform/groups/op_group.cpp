@@ -126,8 +126,8 @@ void OpGroup::addContractedAxis(Operation *product, Maps &operands) {
   int64_t last = static_cast<int64_t>(a.size()) - 1;
   if (extentsOf(product->getOperand(0).getType())[static_cast<size_t>(last)].isOne())
     return;
-  // The contracted axis is one for both operands and whole in each tile, since products accumulate
-  // inside.
+  // The contracted axis is one for both operands: the last of the left one, and of the right one the last but one, or the only one of a
+  // vector. It is whole in each tile, since products accumulate inside.
   a[a.size() - 1] = b[b.size() - std::min<size_t>(b.size(), 2)] =
       newAxis(product->getOperand(0), last);
   axes_.back().isWhole = true;
@@ -189,6 +189,7 @@ void OpGroup::takeBack() {
     if (uses->second.empty())
       accesses_.erase(uses);
   }
+  // The last join has put the member behind all others in these lists.
   if (isProduct(op))
     products_.pop_back();
   if (isScan(op))
@@ -254,6 +255,7 @@ void OpGroup::foldOwnAxes(Operation *reduction) {
 /// Values from elsewhere that are read alike are read in one loop, if their axes can be one.
 void OpGroup::shareWithEarlierUses(const Access &access) {
   for (const Access &earlier : llvm::SmallVector<Access, 2>(accesses_[access.origin])) {
+    // A box begins elsewhere or takes every n-th position, so one position along the axis is another element for each of the two.
     if (earlier.isBox || access.isBox)
       continue;
     // Each pair of axes is tried by itself and taken back if the group becomes unsound.
@@ -400,7 +402,8 @@ static bool runsTwiceAlongOne(AxisMap map) {
   return std::adjacent_find(map.begin(), map.end()) != map.end();
 }
 
-/// What a use reads is a box of its axes.
+/// Whether each use reads a box along different axes of the space. A use that goes along one axis twice reads a diagonal, as `x[i, i]`,
+/// which is no box.
 bool OpGroup::runsAlongAxesOnce() const {
   auto once = [&](llvm::ArrayRef<Access> uses) {
     return llvm::none_of(
@@ -419,8 +422,8 @@ bool OpGroup::isComputedOnce(Operation *op, llvm::ArrayRef<int64_t> independent)
   AxisMap map = mapOf(op);
   bool folds = llvm::any_of(map, [&](int64_t id) { return id != kWhole && axis(id).isReduced; });
   bool again = llvm::any_of(independent, [&](int64_t id) { return !llvm::is_contained(map, id); });
-  // A scan carries what comes before along its own axis.
-  // An operation that lacks an axis of the grid would be done again for every tile along it.
+  // A scan carries what comes before along its own axis, so a loop along that repeats nothing. An operation that lacks an axis of the grid
+  // would be done again for every tile along it.
   return !again && (!folds || isScan(op));
 }
 

@@ -79,8 +79,10 @@ private:
 
 std::optional<double> TileTime::perElement(ProductTile tile) const {
   constexpr int64_t accumulatorBytes = 4, mostSteps = 4;
+  // Boxes are 32 bytes wide, which are 32 elements of one byte.
   int64_t box = bytes_ == 1 ? 2 * kEdge : kEdge;
   int64_t accumulator = tile.rows * tile.cols * accumulatorBytes;
+  // Half of each operand buffer, since the other half is filled meanwhile.
   int64_t step = std::min(bytesOf("left") / 2 / (tile.rows * bytes_),
                           bytesOf("right") / 2 / (tile.cols * bytes_)) /
                  box * box;
@@ -95,6 +97,7 @@ std::optional<double> TileTime::perElement(ProductTile tile) const {
   auto piece = static_cast<double>(step * std::min(steps, mostSteps));
   auto length = static_cast<double>(contracted_);
   auto positions = static_cast<double>(step), lines = static_cast<double>(line);
+  // Both operands are moved once for each piece, so a position has two moves of its share.
   double load = moving("gm", "mat", lines, 2 / piece);
   double move = moving("mat", "left", static_cast<double>(tile.rows * bytes_), 1 / positions) +
                 moving("mat", "right", static_cast<double>(tile.cols * bytes_), 1 / positions);
@@ -102,9 +105,11 @@ std::optional<double> TileTime::perElement(ProductTile tile) const {
                                      countCovering(tile.cols, costs_.product.columns) * bytes_) /
                  static_cast<double>(costs_.product.depthBytes);
   double multiply = costs_.product.head / positions + costs_.product.cyclesOf(element_) * boxes;
+  // The pipes work at the same time, so the slowest of them decides.
   double product = length * std::max({load, move, multiply});
   auto elements = static_cast<double>(tile.rows * tile.cols);
   double store = moving("acc", "gm", elements * static_cast<double>(storedBytes_), 1);
+  // A second accumulator lets the next product run while this one is stored.
   return (isAlone ? product + store : std::max(product, store)) / elements;
 }
 
@@ -188,7 +193,8 @@ std::pair<Value, Value> balancedSteps(OpBuilder &builder, Location loc, const Pr
   Value rows = in.number(most.rows), cols = in.number(most.cols);
   Value inRows = in.times(in.covering(grid.rows, most.rows), grid.others);
   Value all = in.times(inRows, in.covering(grid.cols, most.cols));
-  // As many tiles as the cores do in the rounds that the largest tiles take.
+  // As many tiles as the cores do in the rounds that the largest tiles take. Both quotients below are rounded down, so there are no more
+  // tiles than that.
   Value slots = in.times(in.number(groups), in.covering(all, groups));
   if (grid.mayCutCols) {
     int64_t unit = std::max(most.cols / kParts / kEdge, int64_t(1)) * kEdge;

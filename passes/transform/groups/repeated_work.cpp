@@ -62,6 +62,7 @@ private:
     if (!seen_.insert(op).second)
       return;
     bool folds = isReduction(op) && !group_.foldedBy(op).empty();
+    // A reduction is computed in the pass that completes it. The root is computed after all that it needs is complete, in a pass more.
     if (folds || op == group_.root())
       passes.insert(passOf(op->getResult(0)) + (folds ? 0 : 1));
     if (folds)

@@ -68,6 +68,7 @@ static void moveUp(OpBuilder &builder, Operation *op) {
   for (Value operand : op->getOperands())
     if (Operation *made = operand.getDefiningOp())
       moveUp(builder, made);
+  // The insertion point is an operation, which may be the one to be moved: it is in its place then.
   if (op->getIterator() == builder.getInsertionPoint())
     builder.setInsertionPointAfter(op);
   else

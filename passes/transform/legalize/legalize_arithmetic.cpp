@@ -74,8 +74,8 @@ static Value withOneFullOperand(const Tiles &t, Operation *op) {
     size_t all = llvm::count_if(extents, [](const Extent &extent) { return !extent.isOne(); });
     if (lacksB < 2 || lacksB < all)
       return {};
-    // The instruction repeats along one axis, and a single element lacks two.
-    // A single element is made a row first, along the last axis that has more than one position.
+    // The instruction repeats along one axis, and a single element lacks two: it is made a row first, along the last axis that has more
+    // than one position.
     llvm::SmallVector<Extent> row(extents.size(), Extent::constant(1));
     size_t along = extents.size() - 1;
     while (extents[along].isOne())
@@ -389,8 +389,7 @@ static Value rewriteCopysign(const Tiles &t, Operation *op) {
 
 // ---- sums of products ---------------------------------------------------------------------------
 
-/// These are Dekker's product and Knuth's TwoSum.
-/// One rounding without such an instruction: the error of the product is exact in `f32`, and so is
+/// One rounding without such an instruction, by Dekker's product and Knuth's TwoSum: the error of the product is exact in `f32`, and so is
 /// that of the sum; both go in at the end.
 static Value rewriteFma(const Tiles &t, Operation *op) {
   if (Value wide = onWiderFloats(t, op))

@@ -137,9 +137,8 @@ static Value rewriteIsFinite(const Tiles &t, Operation *op) {
 
 // ---- masks --------------------------------------------------------------------------------------
 
-/// A mask that is the scalar everywhere.
+/// A mask that is the scalar everywhere. Scalars become masks through numbers, since packed bits cannot be filled.
 static Value maskOf(const Tiles &t, Value scalar, llvm::ArrayRef<Extent> extents,
-                    // Scalars become masks through numbers, since packed bits cannot be filled.
                     ValueRange operands) {
   Value number = t.choose(scalar, t.f16(), 1, 0);
   return numbersToMask(t, t.full(number, extents, operands));

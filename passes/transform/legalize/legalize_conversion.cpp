@@ -199,6 +199,7 @@ static Value integerToInteger(const Way &way) {
 static void limitFirst(Way &way) {
   const Tiles &t = way.t;
   bool isInteger = intBits(way.from) && intBits(way.to);
+  // Conversions by way of words limit by themselves, with what `saturate` says.
   if (!way.saturate || !isInteger ||
       (!t.target.converts(way.from, way.to) && intBits(way.from) <= 32))
     return;

@@ -54,6 +54,7 @@ struct Pair {
 static Parts split(const Tiles &t, Value x) {
   // A subnormal number has no implicit one, so it is scaled up first.
   Value tiny = t.lt(x, 0x1p-126);
+  // The scaling is exact, and the exponent is corrected at the end.
   Value bits = t.bitcast(t.select(tiny, t.mul(x, 0x1p23), x), t.i32());
   // 0x3f3504f3 is sqrt(1/2): subtracting it makes the exponent change there instead of at powers of
   // two.
@@ -175,8 +176,8 @@ static Value asinhOf(const Tiles &t, Value x) {
 
 static Value acoshOf(const Tiles &t, Value x) {
   Value above = t.sub(x, 1);
-  // sqrt(x^2 - 1) is written with x - 1, which is exact near 1.
-  // Below 1 there is no result; below -1 the square alone would not show that.
+  // sqrt(x^2 - 1) is written with x - 1, which is exact near 1. Below 1 a root is NaN as it must be: of the product of both, below -1, that
+  // would not be so.
   Value root = t.mul(t.sqrt(above), t.sqrt(t.add(above, 2)));
   Value near = log1pOf(t, t.add(root, above));
   return t.select(t.gt(x, 1e4), t.add(t.log(x), kLn2), near);
@@ -279,8 +280,7 @@ static Value realPower(const Tiles &t, Value x, Value y) {
   return t.select(t.either(t.eq(y, 0), t.eq(x, 1)), t.number(t.f32(), 1), result);
 }
 
-/// x^n by squaring.
-// This is binary exponentiation: each bit of n decides whether the present square goes in.
+/// x^n by squaring: each bit of n decides whether the present square goes in.
 static Value wholePower(const Tiles &t, Value x, int64_t n) {
   Value result, square = x;
   for (; n; n /= 2) {

@@ -129,10 +129,10 @@ Value batchOfProducts(const Tiles &t, MatmulOp product) {
   OpBuilder::InsertionGuard guard(t.r);
   t.r.setInsertionPointToStart(loop.getBody());
   Value position = loop.getInductionVar();
+  // A batch of one position is used in every turn.
   for (Value &side : sides)
     if (rankOf(side.getType()) == rank)
       side = partAt(t, side, 0, extentsOf(side.getType())[0].isOne() ? t.index(0) : position,
-                    // A batch of one position is used in every turn.
                     /*drops=*/true);
   // Only one batch axis is taken off; the product inside is rewritten again for the next.
   auto one = t.r.create<MatmulOp>(t.loc, arrayTypeOf(elem(result), extents.drop_front()), sides[0],

@@ -34,8 +34,7 @@ static Value philoxBits(const Tiles &t, Value counter, Value seed, bool isSigned
   auto step = [&](Value key, uint32_t by) {
     return t.r.createOrFold<arith::AddIOp>(t.loc, key, t.number(t.i32(), static_cast<double>(by)));
   };
-  // The first round, in which all words but those of the block are 0.
-  // Four words make a block.
+  // Four words make a block. In the first round all words but those of the block's number are 0.
   Value block = isSigned ? t.shr(counter, 2) : t.shrUnsigned(counter, 2);
   auto [high, low] = multiplyWide(t, block, 0xD2511F53);
   // A negative 32-bit counter stands for one below 2^64, so its upper word has all bits set; the

@@ -180,6 +180,7 @@ static Value rewriteSearch(const Tiles &t, Operation *op) {
       Merged merged = mergeAxes(t, extentsOf(x.getType()), lengths, 0, rank);
       x = t.reshape(x, merged.extents, merged.lengths);
     }
+    // What is made here is rewritten again, which then finds an axis and the type that the machine searches.
     return t.dropAxes(searchAlong(t, op, x, 0), {0});
   }
   int64_t axis = attribute.getInt();
@@ -232,6 +233,7 @@ static Value scanAsSquare(const Tiles &t, Operation *op, Value row, double outsi
   llvm::StringRef combiner = operationName(combinerOf(op)), reduction = reductionBy(combiner);
   const Extent own = extentsOf(row.getType()).front();
   int64_t cols = kLeastSide;
+  // Rows and columns are about as many, since both the lanes of an instruction and the number of steps count.
   while (cols * cols < own.capacity)
     cols *= 2;
   int64_t rows = countCovering(own.capacity, cols);

@@ -432,7 +432,8 @@ bool deriveSync(func::FuncOp function, const BlockMachine &machine, SyncResult &
   // Dependences without an event of their own are implied by others.
   statistics.implied = statistics.dependences - std::min(statistics.dependences, asked);
   countIds(statistics, result.edges);
-  function.walk([](Operation *op) { // what events between cores are for has been seen to
+  // The arrays that events between cores order (`orders`) were needed to find dependences, and mean nothing to what comes next.
+  function.walk([](Operation *op) {
     if (isa<SyncSetOp, SyncWaitOp>(op))
       op->eraseOperands(1, op->getNumOperands() - 1);
   });

@@ -52,8 +52,8 @@ void FunctionOrder::collectDrains(const Item &item, const Item &around,
       for (const Event &event : of(*body).events())
         if (event.carried && drainItem(*body, event) == &around) {
           unsigned before = 0;
-          // An event that follows all of its pipe's instructions says that the pipe is done with
-          // the item.
+          // An event that follows all of its pipe's instructions says that the pipe is done with the item. Instructions are counted with
+          // all that are inside of items, so equal numbers mean that none comes after the set.
           for (int i = 0; i < gapOf(event.setStep); ++i)
             before += body->items[static_cast<size_t>(i)].instructions[pipeIndex(event.src)];
           drains.push_back({event.src, event.dst,
@@ -234,9 +234,8 @@ FunctionOrder::Outcome FunctionOrder::allocateLoop(Item &item, const Masks &free
   return Outcome::Done;
 }
 
-/// This is linear scan register allocation, with ids in the place of registers.
-/// Ids over the steps of a body that is run through once: an id is free when its setter knows that
-/// the last wait is over.
+/// Linear scan register allocation over the steps of a body that is run through once, with ids in the place of registers: an id is free
+/// when its setter knows that the last wait is over.
 class StraightAllocator {
 public:
   using Outcome = FunctionOrder::Outcome;
@@ -291,7 +290,8 @@ bool StraightAllocator::makeRoom(size_t pair, Step step, const Event *event) {
     Step waited = lastWait_[pair][id];
     if (waited == kNever || waited < known)
       continue;
-    // Only a wait in an earlier gap can be waited for here; later ones cannot be over.
+    // Only a wait in an earlier gap can be waited for here; later ones cannot be over. What is waited for inside an item is over behind it,
+    // hence in the next gap.
     if (gapOf(waited + (waited % 8 == Execute ? 2 : 0)) < gapOf(step))
       over.push_back(waited);
     else if (latest < 0 || waited > lastWait_[pair][static_cast<unsigned>(latest)])
@@ -315,6 +315,7 @@ bool StraightAllocator::makeRoom(size_t pair, Step step, const Event *event) {
   both.setStep = std::max(both.setStep, event->setStep);
   both.waitStep = std::min(both.waitStep, event->waitStep);
   order_.addSeed(both);
+  // The next round has one event for both. Until then the id counts as free, so that this run goes on and finds what else is short.
   lastWait_[pair][static_cast<unsigned>(latest)] = kNever;
   return changed_ = true;
 }

@@ -38,8 +38,8 @@ void BodyOrder::addDependence(const Dependence &dependence) {
   if (carried && dependence.srcItem == dependence.dstItem && !dependence.src->isGlobal() &&
       effects_[static_cast<size_t>(dependence.srcItem)].selfOrdered)
     return;
-  // From an earlier to a later item of the next iteration: the order within an iteration is as
-  // good, and needs no first set.
+  // From an earlier to a later item of the next iteration: the order within an iteration is as good, since the later item of this iteration
+  // comes before that of the next one on its pipe. It needs no first set.
   if (carried && dependence.srcItem < dependence.dstItem)
     carried = false;
   Need need{dependence.src->pipe,
@@ -159,7 +159,8 @@ void BodyOrder::applyItem(int item) {
     }
   for (const ItemEffect::Drain &drain : effect.drains) {
     Clock clock = known_.contribution(drain.src, stepOf(item, FirstSet));
-    // The events that end behind a loop also tell what was done inside it.
+    // The events that end behind a loop also tell what was done inside it. Where their own loop is an inner one, it may not have run: its
+    // instructions are done all the same, but the pipe's waits elsewhere in the item need not be over.
     if (drain.covers)
       (drain.own ? clock.over : clock.done)[pipeIndex(drain.src)] =
           clock.done[pipeIndex(drain.src)] = stepOf(item + 1, PreWait);
@@ -170,9 +171,8 @@ void BodyOrder::applyItem(int item) {
 
 // ---- within an iteration ------------------------------------------------------------------------
 
-// Needs of one pipe at one step: those that another one implies are left out.
-/// What is asked for, without what the rest meets. What a pipe tells by an event is not all that
-/// others know of it, so all needs are looked at for each that goes.
+/// What is asked for at one step of one pipe, without the needs that the others meet. The clock that an event hands on is less than all
+/// that its setter will have told, so each need that goes is checked against all that were asked for.
 template <typename Meets>
 static llvm::SmallVector<const Need *> withoutNeedless(llvm::ArrayRef<const Need *> asked,
                                                        Meets meets) {
@@ -223,6 +223,7 @@ void BodyOrder::forwardGroup(llvm::ArrayRef<const Need *> group) {
   llvm::SmallVector<const Need *> asked;
   llvm::copy_if(latest, std::back_inserter(asked),
                 [](const Need *need) { return need != nullptr; });
+  // An event hands on all that its setter knew at the set, so it may meet needs from other pipes, too.
   auto meets = [&](const Need &other, const Need &wanted) {
     return covers(known_.contribution(other.src, other.setStep), wanted);
   };
@@ -452,6 +453,7 @@ void BodyOrder::runCarried() {
   std::vector<Event> fixed = events_;
   for (auto *seeds : {&seeds_, &merged_})
     for (const Event &seed : *seeds)
+      // A carried seed holds from the first iteration on, so it hands on knowledge like the events within an iteration.
       if (seed.carried) {
         events_.push_back(seed);
         fixed.push_back(seed);
@@ -534,6 +536,7 @@ bool BodyOrder::solve() {
     for (size_t pipe = 0; pipe < kNumPipes; ++pipe)
       if (body_.items[static_cast<size_t>(item)].instructions[pipe])
         itemsOf_[pipe].push_back(item);
+  // A solution usually takes a few rounds. The bound only ends a search that alternates between two states.
   constexpr int mostRounds = 64;
   hopeless_.clear();
   // Each round may find events that are set again too early, adds needs for these, and begins anew.

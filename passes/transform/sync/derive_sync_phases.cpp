@@ -100,8 +100,7 @@ int PhasePlan::resourceOf(const Body &body, const Touch &touch) const {
 
 // ---- turns --------------------------------------------------------------------------------------
 
-// Whether a value can be had at the start of a body: it is there, or can be computed again.
-// What dominates the body, or can be computed again without effects, is available.
+// Whether a value can be had at the start of a body: it dominates the body, or can be computed again there without effects.
 static bool isAvailable(Value value, const Body &body) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     return argument.getOwner() == body.block ||
@@ -193,6 +192,7 @@ bool PhaseScan::seeSlot(const Item &item) {
         return false;
       slot_.popped = touch.popped;
       slot_.queue = true;
+      // A slot that is named by number or constant elsewhere in the turn keeps that name.
       if (!slot_.key && slot_.constant < 0)
         slot_.rotation = touch.rotation;
       continue;
@@ -232,6 +232,8 @@ bool PhaseScan::close(const Body &body, Phase &phase, int turn, int turns) {
   }
   const Rotation &rotation = plan_.program_.rotations()[static_cast<size_t>(slot_.rotation)];
   if (!slot_.key) { // of a queue alone
+    // With one turn in each iteration the number of the iteration tells the slot. With several, each turn of the body has a slot of its own
+    // name.
     if (frame >= 0 && turns == 1) {
       phase.slot.kind = SlotNumber::Iteration;
       phase.frame = frame;
@@ -362,6 +364,7 @@ bool PhaseScan::agree() {
   found_.ends = found_.users;
   for (size_t user = 0; user < kNumPipes; ++user)
     for (size_t other = 0; other < kNumPipes && found_.ends[user]; ++other)
+      // Only a user that tells can speak for another one, so no two rely on each other.
       if (other != user && found_.ends[other] && llvm::all_of(found_.phases, [&](auto &entry) {
             return knows(entry.second, *entry.first, user, other);
           }))
@@ -473,6 +476,7 @@ bool PhasePlan::merge(Pipe from, Pipe to) {
   for (size_t i = 0; i < resources_.size(); ++i)
     for (size_t j = i + 1; j < resources_.size(); ++j) {
       const Resource &a = resources_[i], &b = resources_[j];
+      // Joined turns must have the same filler and as many slots, or `scan` finds other turns.
       if (!counts(a, from, to) || !counts(b, from, to) || a.outer != b.outer ||
           a.filler != b.filler || a.slots != b.slots ||
           (best && best->phases.size() <= a.phases.size() + b.phases.size()))

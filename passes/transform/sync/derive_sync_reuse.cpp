@@ -10,7 +10,8 @@ void BodyOrder::addReuse(Pipe src, Pipe dst, Step waited, Step setAgain, bool ca
                          Reason reason) {
   reason.reuse = true;
   reason.carried = carried;
-  // A wait at an item's step stands for all inside it, so the event is set behind the item.
+  // A wait at an item's step stands for all inside it, so the event is set behind the item: step 7 of the item plus 2 is `Set` in the gap
+  // behind it.
   Step set = waited % 8 == Execute ? waited + 2 : stepOf(gapOf(waited), PostSet);
   addNeed({src, dst, waited, set, stepOf(gapOf(setAgain), PreWait), carried, -1, reason});
 }
@@ -28,6 +29,7 @@ bool BodyOrder::reuseEvent(Event &event) {
   }
   // The next set comes in a later iteration, so knowledge of the past counts.
   const Knowledge::Past &past = known_.pastAt(event.src, event.setStep);
+  // Ids of slots that an earlier round chose are chosen again, since what is known has changed.
   event.frame = -1;
   event.slots = 1;
   if (past.previous.over[waiter] > event.waitStep)
@@ -158,6 +160,7 @@ void BodyOrder::setPhases(llvm::ArrayRef<Phase> phases, llvm::ArrayRef<Resource>
       event.slots = resource.slots;
       event.resource = phase.resource;
       event.slot = phase.slot;
+      // Outside of a loop, or where the slot does not follow the iterations, any earlier turn may have set the event.
       event.blind = !body_.loop || (phase.frame < 0 && !phase.steady);
       event.reason = {use.lastTouch, phase.firstTouch, Hazard::WAR, false, true, resource.slots};
       addSeed(event);

@@ -10,7 +10,7 @@
 
 namespace ptl::rt::sim {
 
-/// A transfer has all its bytes from this level.
+/// The next transfer of a level (the cache or the memory) has all its bytes and gives its share of the bandwidth back.
 static void leaveShared(Engine &e, SharedRate &rate) {
   Cycles time = rate.next();
   uint32_t id = rate.leave();

@@ -93,7 +93,7 @@ void findWays(Engine &e) {
   e.known = e.launches.size();
   while (e.launches[e.firstOpen]->done)
     ++e.firstOpen;
-  // edges lead to later tasks, so successors are complete
+  // Edges lead to later tasks, so backwards the successors of each task are complete before the task itself.
   for (size_t task = e.launches.size(); task-- > e.firstOpen;) {
     const LaunchClock &after = *e.launches[task];
     e.longest = std::max(e.longest, after.costToEnd);

@@ -87,8 +87,8 @@ void Hinter::tasks() {
   }
   double idle = a_.tasks.whole > 0 ? 1 - a_.tasks.busy / a_.tasks.whole : 0;
   if (a_.tasks.kernels < 2 || idle < 0.5 || a_.tasks.groups.empty())
-    // The group with most time in it comes first.
     return;
+  // The group with most time in it comes first.
   const CoreGapGroup &longest = a_.tasks.groups.front();
   bool isOwn = longest.cause != TaskCause::Start && longest.cause != TaskCause::End;
   add("cores have no task for " + rounded(idle * 100, 0) + " % of the time, most of it because " +

@@ -186,7 +186,7 @@ int64_t SecondLevel::touch(uint32_t array, View view, ByteRange *touched) {
     if (next_[array] + size > bytes_[array])
       next_[array] = 0;
     view.offset = std::exchange(next_[array], next_[array] + size);
-    // Where it is others may be, too.
+    // The place is only assumed, so the view may have touched any byte of the array.
     if (touched)
       *touched = {0, bytes_[array]};
   }
