@@ -559,7 +559,7 @@ def numbers(tools: Tools, folder: pathlib.Path) -> None:
     outcome = tools.run("--port", "12x", binary="ptl-lsp")
     expect(outcome.code == 2 and "`--port 12x`" in outcome.stderr, outcome)
     outcome = tools.run("debug", "n.ptl", cwd=folder, stdin="break 12x\nquit\n")
-    expect("`12x` is no number of a line" in outcome.stdout, outcome)
+    expect("`12x` is not the number of a line" in outcome.stdout, outcome)
 
 
 def fast_start(tools: Tools, folder: pathlib.Path) -> None:

@@ -190,10 +190,10 @@ void ScheduleCheck::modifier(NodeId node, NodeId labelNode, const char *word,
   if (info->isParallel)
     // The modifier is kept although it was refused: it is harmless after an error, and editors show
     // it.
-    refuse(
-        node,
-        "the points of a `parallel` are distributed over the cores and overlap without a schedule",
-        "name a `for`");
+    refuse(node,
+           "the iterations of a `parallel` are distributed over the cores, and overlap without a "
+           "schedule",
+           "name a `for`");
   else
     refuseWithoutChip(node, "a manual kernel itself defines how its iterations overlap",
                       "`cpu` overlaps and unrolls loops by itself");

@@ -202,9 +202,10 @@ void explainExtents(Context &ctx, DiagnosticBuilder diagnostic, const Extent &a,
   MissingFact missing = missingFact(ctx.facts, verdict);
   if (!missing.text.empty())
     diagnostic.help(missing.isWhere
-                        ? "if they are always equal, say so: `where " + missing.text + "`"
-                        : "if they are always equal, say so before: `assert(" + missing.text +
-                              ")`");
+                        ? "if they are always equal, state it in the header: `where " +
+                              missing.text + "`"
+                        : "if they are always equal, state it before this statement: `assert(" +
+                              missing.text + ")`");
 }
 
 } // namespace ptl

@@ -53,6 +53,7 @@ struct Indexing {
   int64_t fromEnd(size_t axis) const {
     return static_cast<int64_t>(axis) - static_cast<int64_t>(base.rank());
   }
+  std::string axisText(int64_t fromEnd) const;
   DiagnosticBuilder reportBound(const IndexItem &item, const Extent &extent,
                                 const std::string &value, Verdict verdict);
 };
@@ -92,16 +93,24 @@ void Indexing::addRest(size_t first, size_t count, Span span) {
     add(bounded(base.extents[first + i]));
 }
 
+/// Axes are counted from the end where leading axes of any number come before them.
+std::string Indexing::axisText(int64_t fromEnd) const {
+  int64_t axis = base.prefix ? fromEnd : static_cast<int64_t>(base.rank()) + fromEnd;
+  return std::to_string(axis);
+}
+
 DiagnosticBuilder Indexing::reportBound(const IndexItem &item, const Extent &extent,
                                         const std::string &value, Verdict verdict) {
   std::string text(ctx.text(item.span));
   auto report = ctx.sink.report(DiagId::OutOfBounds, item.span,
-                                {text, std::to_string(item.axis), toString(ctx, expr->base->type),
+                                {text, axisText(item.axis), toString(ctx, expr->base->type),
                                  ctx.dims.toString(extent.length)});
   // The message shows the value if it is not what the source says.
   if (value != text)
     report.note("its last position is `" + value + "`");
-  report.note(explain(ctx.facts, verdict));
+  // Of two numbers the message says it all.
+  if (!verdict.a.isConstant() || !verdict.b.isConstant())
+    report.note(explain(ctx.facts, verdict));
   if (const Local *local = rootLocal(expr->base))
     report.label(local->span, local->name + ": " + toString(ctx, local->type));
   failed = true;
@@ -120,10 +129,13 @@ void Indexing::addPosition(size_t axis, IndexItem item) {
     std::string value = ctx.dims.toString(item.value->dim);
     if (low.isFalse()) {
       auto report = reportBound(item, extent, value, low);
-      if (item.value->dim.constant())
+      if (item.value->dim.constant()) {
         // A negative constant is how other languages count from the end.
-        report.help("positions count from 0; the last is `" +
-                    ctx.dims.toString(ctx.dims.sub(extent.length, ctx.dims.constant(1))) + "`");
+        std::string counted = ctx.dims.toString(ctx.dims.add(extent.length, item.value->dim));
+        report.fix(FixId::CountFromEnd,
+                   "positions count from 0; from the end it is `" + counted + "`",
+                   {{item.span, counted}});
+      }
     } else if (high.isFalse()) {
       reportBound(item, extent, value, high);
     }
@@ -291,7 +303,12 @@ void Indexing::addSlice(size_t axis, NodeId index) {
     return;
   }
   if (ctx.facts.proveLessEqual(info.step, ctx.dims.constant(0)).isTrue()) {
-    ctx.sink.report(DiagId::RangeStepNotPositive, info.span, {ctx.dims.toString(info.step)});
+    auto report =
+        ctx.sink.report(DiagId::RangeStepNotPositive, info.span, {ctx.dims.toString(info.step)});
+    std::string length = ctx.dims.toString(extent.length);
+    if (info.step.isConstant(-1) && view.start() == kNoNode && view.stop() == kNoNode)
+      report.help("an index array reverses the axis: `" + length + " - 1 - index(0.." + length +
+                  ")`");
     failed = true;
     return;
   }

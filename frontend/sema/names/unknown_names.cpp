@@ -6,6 +6,7 @@
 #include "frontend/sema/names/foreign_names.h"
 #include "frontend/sema/names/library_names.h"
 #include "frontend/sema/names/lookup.h"
+#include "frontend/syntax/typed_nodes.h"
 #include "ir/ops/op_table.h"
 
 #include <algorithm>
@@ -240,6 +241,37 @@ void reportUnknownValue(Context &ctx, std::string_view name, Span span) {
   for (const std::string &module : importedModules(ctx.state, ctx.moduleScope))
     nearest.offer(module);
   suggest(builder, span, nearest.best());
+}
+
+/// The edit that adds a dimension to the header around `span`; none outside of headers.
+static std::optional<TextEdit> declareDim(Context &ctx, std::string_view name, Span span) {
+  NodeId node = ctx.tree.nodeAt(span.begin);
+  while (node != kNoNode && !ctx.tree.is(node, NodeKind::FnDecl) &&
+         !ctx.tree.is(node, NodeKind::KernelDecl) && !ctx.tree.is(node, NodeKind::ProgramDecl))
+    node = ctx.tree.parent(node);
+  if (node == kNoNode)
+    return std::nullopt;
+  CallableView view(ctx.tree, node);
+  if (view.body() != kNoNode && span.begin >= ctx.span(view.body()).begin)
+    return std::nullopt;
+  if (view.generics() == kNoNode) {
+    uint32_t end = ctx.span(view.name()).end;
+    return TextEdit{{span.file, end, end}, "[" + std::string(name) + "]"};
+  }
+  uint32_t end = ctx.span(view.generics()).end - 1;
+  return TextEdit{{span.file, end, end}, ", " + std::string(name)};
+}
+
+void reportUnknownDim(Context &ctx, std::string_view name, Span span) {
+  size_t before = ctx.sink.all().size();
+  reportUnknownValue(ctx, name, span);
+  if (ctx.sink.all().size() == before)
+    return;
+  if (auto edit = declareDim(ctx, name, span))
+    DiagnosticBuilder(&ctx.sink.all().back())
+        .fix(FixId::DeclareDimension,
+             "declare the dimension `" + std::string(name) + "` in brackets after the name",
+             {std::move(*edit)});
 }
 
 void reportUnknownCallable(Context &ctx, std::string_view name, Span span) {

@@ -133,13 +133,7 @@ static void reportUnfit(Context &ctx, const AssignStmt *stmt, const Expr *value,
     offerWithoutKeptAxes(ctx, report, value, type);
     return;
   }
-  // A conversion to integers has to say how it rounds.
-  bool rounds = elemIs(value->type->elem, ElemConstraint::Float) &&
-                elemIs(type->elem, ElemConstraint::Integer);
-  std::string name = toString(type->elem), end = rounds ? ", round: .even)" : ")";
-  report.fix(FixId::Convert, "convert it: `" + name + "(…" + end + "`",
-             {{{value->span.file, value->span.begin, value->span.begin}, name + "("},
-              {{value->span.file, value->span.end, value->span.end}, end}});
+  offerConversion(ctx, report, value->span, value->type->elem, type->elem);
 }
 
 /// The value as the place takes it: equal element types; extents of 1, missing axes and scalars
