@@ -45,6 +45,9 @@ constexpr const char *kGenerics =
 constexpr const char *kTuple = "put several values in parentheses to make a tuple: `(a, b)`";
 constexpr const char *kSeveralNames = "name the parts of a tuple in parentheses: `let (a, b) = …`";
 
+constexpr const char *kRangeEach =
+    "every variable of a loop has a range, as in `parallel i in 0..M, j in 0..N`";
+
 constexpr ForeignForm kForms[] = {
     {DiagId::ExpectedToken, "`{`", "| :", kBody},
     {DiagId::ExpectedToken, "`{`", "| is", kEqual},
@@ -56,6 +59,7 @@ constexpr ForeignForm kForms[] = {
     {DiagId::ExpectedToken, "`:`", "| )", kTypeOfParameter},
     {DiagId::ExpectedToken, "`:`", "| =", kTypeOfParameter},
     {DiagId::ExpectedToken, "`:`", "| NAME", kTypeAfterName},
+    {DiagId::ExpectedToken, "`in`", "NAME | ,", kRangeEach},
     {DiagId::ExpectedToken, "`=`", "NAME | ,", kSeveralNames},
     {DiagId::ExpectedToken, "`=`", "mut | NAME", "a name whose value changes: `var x = …`"},
     {DiagId::ExpectedToken, "`=`", "] | [", kOneShape},

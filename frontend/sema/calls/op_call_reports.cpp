@@ -73,7 +73,7 @@ static void offerArguments(Context &ctx, DiagnosticBuilder report, const OpRecor
 
 /// How many arguments without a name the forms of an operation take: "1 argument", "1 or 2
 /// arguments", "at least 2 arguments".
-static std::string countsTaken(const std::vector<const OpRecord *> &records) {
+static std::string countsTaken(std::span<const OpRecord *const> records) {
   std::set<size_t> counts;
   bool isOpen = false, isNamed = false;
   for (const OpRecord *op : records) {

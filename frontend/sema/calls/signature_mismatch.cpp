@@ -34,7 +34,13 @@ static void reportElems(Context &ctx, const OpCall &call, const Mismatch &m) {
   report.label(operand.span, "`" + operandType(ctx, operand) + "`");
   // The target of `x += v` cannot be converted.
   bool isUpdate = ctx.tree.is(call.node, NodeKind::AssignStmt);
-  if (isUpdate ? m.operand != 0 : leftIsWider(m.elem, own))
+  // Arrays have no elements of `int`.
+  bool isIntOfArray =
+      isUpdate && elemIsInt(m.elem) && operand.expr && operand.expr->type->isArray();
+  if (isIntOfArray)
+    report.help("a variable that starts with an integer literal is `int`: start it with a value of "
+                "the type that is added to it");
+  else if (isUpdate ? m.operand != 0 : leftIsWider(m.elem, own))
     offerConversion(ctx, report, operand.span, own, m.elem);
   else
     offerConversion(ctx, report, other.span, m.elem, own);
@@ -156,10 +162,17 @@ void reportMismatch(Context &ctx, const OpCall &call, const Signature &signature
   }
   case MismatchKind::ElemDiffers:
     return reportElems(ctx, call, m);
-  case MismatchKind::NotScalar:
-    ctx.sink.report(DiagId::NotScalar, operand.span,
-                    {"this argument of `" + name + "`", operandType(ctx, operand)});
+  case MismatchKind::NotScalar: {
+    auto report = ctx.sink.report(DiagId::NotScalar, operand.span,
+                                  {"this argument of `" + name + "`", operandType(ctx, operand)});
+    if (operand.expr && operand.expr->type->isArray() &&
+        operand.expr->type->elem == Elem{ElemKind::Bool})
+      report.fix(FixId::WhichOfAll,
+                 "reduce it to one `bool`: `all(" + excerpt(ctx, operand.span) + ")`",
+                 {insertAt(operand.span, operand.span.begin, "all("),
+                  insertAt(operand.span, operand.span.end, ")")});
     return;
+  }
   case MismatchKind::Rank: {
     if (m.prefixRank) {
       const Operand &other = call.values[m.other];

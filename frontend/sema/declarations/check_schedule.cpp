@@ -260,6 +260,8 @@ void ScheduleCheck::tile(NodeId node, ScheduleDirective &directive) {
       for (const DimParam &dim : target.dims)
         names.push_back(dim.name);
       suggestNearest(builder, ctx.span(view.axis()), axis, names);
+      // What it would do cannot be checked.
+      continue;
     }
     for (const auto &[other, size] : directive.tiles)
       if (other == axis)

@@ -54,6 +54,9 @@ struct Indexing {
     return static_cast<int64_t>(axis) - static_cast<int64_t>(base.rank());
   }
   std::string axisText(int64_t fromEnd) const;
+  bool countsFromEnd(size_t axis, const Extent &extent, NodeId bound, Dim value);
+  void offerFromEnd(DiagnosticBuilder report, const IndexItem &item, const Extent &extent,
+                    Dim value);
   DiagnosticBuilder reportBound(const IndexItem &item, const Extent &extent,
                                 const std::string &value, Verdict verdict);
 };
@@ -93,6 +96,27 @@ void Indexing::addRest(size_t first, size_t count, Span span) {
     add(bounded(base.extents[first + i]));
 }
 
+/// Reports a bound of a slice that is a negative constant, as other languages count from the end.
+bool Indexing::countsFromEnd(size_t axis, const Extent &extent, NodeId bound, Dim value) {
+  if (!checkBounds || bound == kNoNode || !value.isConstant() || !extent.length ||
+      *value.constant() >= 0)
+    return false;
+  IndexItem item;
+  item.axis = fromEnd(axis);
+  item.span = ctx.span(bound);
+  offerFromEnd(
+      reportBound(item, extent, ctx.dims.toString(value), ctx.facts.proveNonNegative(value)), item,
+      extent, value);
+  return true;
+}
+
+void Indexing::offerFromEnd(DiagnosticBuilder report, const IndexItem &item, const Extent &extent,
+                            Dim value) {
+  std::string counted = ctx.dims.toString(ctx.dims.add(extent.length, value));
+  report.fix(FixId::CountFromEnd, "positions count from 0; from the end it is `" + counted + "`",
+             {{item.span, counted}});
+}
+
 /// Axes are counted from the end where leading axes of any number come before them.
 std::string Indexing::axisText(int64_t fromEnd) const {
   int64_t axis = base.prefix ? fromEnd : static_cast<int64_t>(base.rank()) + fromEnd;
@@ -129,13 +153,8 @@ void Indexing::addPosition(size_t axis, IndexItem item) {
     std::string value = ctx.dims.toString(item.value->dim);
     if (low.isFalse()) {
       auto report = reportBound(item, extent, value, low);
-      if (item.value->dim.constant()) {
-        // A negative constant is how other languages count from the end.
-        std::string counted = ctx.dims.toString(ctx.dims.add(extent.length, item.value->dim));
-        report.fix(FixId::CountFromEnd,
-                   "positions count from 0; from the end it is `" + counted + "`",
-                   {{item.span, counted}});
-      }
+      if (item.value->dim.constant())
+        offerFromEnd(report, item, extent, item.value->dim);
     } else if (high.isFalse()) {
       reportBound(item, extent, value, high);
     }
@@ -298,7 +317,8 @@ void Indexing::addSlice(size_t axis, NodeId index) {
     stop = length ? ctx.dims.add(info.start, dimOrHoist(ctx, length)) : dimOrHoist(ctx, end);
   }
   info.step = bound(view.step(), one, "the step of a slice");
-  if (!info.start || !stop || !info.step) {
+  if (!info.start || !stop || !info.step || countsFromEnd(axis, extent, view.start(), info.start) ||
+      countsFromEnd(axis, extent, view.stop(), stop)) {
     failed = true;
     return;
   }
@@ -330,10 +350,10 @@ void Indexing::addSlice(size_t axis, NodeId index) {
 void Indexing::addWritten(size_t axis, IndexItem item, const RangeInfo &info, Dim stop) {
   Verdict ordered = ctx.facts.proveLessEqual(info.start, stop);
   if (ordered.isFalse()) {
-    ctx.sink
-        .report(DiagId::SliceEndsBeforeStart, item.span,
-                {ctx.dims.toString(info.start), ctx.dims.toString(stop)})
-        .note(explain(ctx.facts, ordered));
+    auto report = ctx.sink.report(DiagId::SliceEndsBeforeStart, item.span,
+                                  {ctx.dims.toString(info.start), ctx.dims.toString(stop)});
+    if (!info.start.isConstant() || !stop.isConstant())
+      report.note(explain(ctx.facts, ordered));
     failed = true;
     return;
   }

@@ -7,6 +7,7 @@
 #include "frontend/sema/names/library_names.h"
 #include "frontend/sema/names/lookup.h"
 #include "frontend/syntax/typed_nodes.h"
+#include "ir/ops/instruction_table.h"
 #include "ir/ops/op_table.h"
 
 #include <algorithm>
@@ -292,14 +293,20 @@ void reportUnknownCallable(Context &ctx, std::string_view name, Span span) {
   for (const OpRecord &op : allOps())
     if (!op.isOperator)
       nearest.offer(op.name);
+  if (ctx.isKind(DeclKind::ManualKernel))
+    for (const InstructionInfo &info : instructions)
+      nearest.offer(info.mnemonic);
   suggest(builder, span, nearest.best());
 }
 
 void reportUnknownType(Context &ctx, std::string_view name, Span span) {
   auto builder = ctx.sink.report(DiagId::UnknownType, span, {std::string(name)});
-  if (ctx.scope.find(name)) {
-    builder.help("`" + std::string(name) +
-                 "` is a value; types are element types, structs and aliases");
+  if (const Local *local = ctx.scope.find(name)) {
+    std::string text(name);
+    builder.help(local->kind == LocalKind::Dimension
+                     ? "`" + text + "` is a dimension; an element type has a kind, as in `[" +
+                           text + ": float]`"
+                     : "`" + text + "` is a value; types are element types, structs and aliases");
     return;
   }
   if (suggestForeign(builder, foreignType(name), span) ||

@@ -131,6 +131,8 @@ static void reportUnfit(Context &ctx, const AssignStmt *stmt, const Expr *value,
       (value->type->isScalar() || value->type->isArray()) && !(value->type->elem == type->elem);
   if (!elemDiffers) {
     offerWithoutKeptAxes(ctx, report, value, type);
+    if (!stmt->place && value->type->isScalar() && type->isArray())
+      report.help("`" + stmt->target->name + "[..] = …` assigns it to every element");
     return;
   }
   offerConversion(ctx, report, value->span, value->type->elem, type->elem);

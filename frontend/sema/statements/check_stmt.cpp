@@ -83,11 +83,12 @@ static void bindTuple(Context &ctx, LetStmt *let, NodeId pattern, const Type *ty
 static bool canBeVar(Context &ctx, const Type *type, Span span) {
   bool can = type->kind != TypeKind::Range && type->kind != TypeKind::String &&
              type->kind != TypeKind::List;
-  if (!can)
-    auto report = ctx.sink.report(DiagId::CannotBeVar, span, {toString(ctx, type)});
+  if (can)
+    return true;
+  auto report = ctx.sink.report(DiagId::CannotBeVar, span, {toString(ctx, type)});
   if (type->kind == TypeKind::List)
     helpWithList(report);
-  return can;
+  return false;
 }
 
 static Stmt *checkLet(Context &ctx, NodeId node) {
@@ -356,6 +357,9 @@ std::string declKindText(Context &ctx) {
 static void checkKernelTop(Context &ctx, NodeId node) {
   if (!ctx.isKind(DeclKind::Kernel) || ctx.inParallel() || ctx.inSection)
     // Inside a `parallel` or a section the statements run on a core.
+    return;
+  // The loop around the statement was reported, which is the same mistake.
+  if (!ctx.loops.empty())
     return;
   switch (ctx.tree.kind(node)) {
   case NodeKind::AssignStmt:
