@@ -19,7 +19,11 @@ NodeId parseName(Parser &p, const char *what) {
                   : "choose another name");
     if (typeFirst)
       p.advance();
-    return p.leaf(NodeKind::Name);
+    NodeId name = p.leaf(NodeKind::Name);
+    // The type that is missing behind the name is the same mistake.
+    if (typeFirst)
+      p.lastError = p.position;
+    return name;
   }
   p.error(DiagId::ExpectedName, {what, p.found()});
   return p.missing();

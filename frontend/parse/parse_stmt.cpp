@@ -126,7 +126,8 @@ static NodeId parseIndentedBody(Parser &p) {
   Parser::Nesting nesting(p);
   if (nesting.tooDeep())
     return p.make(NodeKind::Error, first, {});
-  uint32_t outside = indentationOf(p, p.itemStart);
+  TokenIndex owner = p.itemStart;
+  uint32_t outside = indentationOf(p, owner);
   p.advance();
   size_t start = p.mark();
   Parser::Brackets inside(p, true);
@@ -137,6 +138,8 @@ static NodeId parseIndentedBody(Parser &p) {
     if (!p.accept(TokenKind::Semicolon))
       parseNextStatement(p, false);
   outer.swap(p.closers);
+  // An `else` belongs to the statement around the body again.
+  p.itemStart = owner;
   return p.finish(NodeKind::Block, first, start);
 }
 
@@ -388,7 +391,7 @@ NodeId parseIf(Parser &p) {
   NodeId otherwise = kNoNode;
   // `elif` is read as `else if`, with all that follows.
   if (p.atWord("elif")) {
-    p.error(DiagId::ForeignWord, {"elif", "else if"})
+    p.errorAt(p.tree.tokenSpan(p.position), DiagId::ForeignWord, {"elif", "else if"})
         .fix(FixId::ElseIf, "write `else if`", {{p.tree.tokenSpan(p.position), "else if"}});
     otherwise = parseIf(p);
   } else if (p.accept(TokenKind::Else)) {

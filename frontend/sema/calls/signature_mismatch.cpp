@@ -34,16 +34,15 @@ static void reportElems(Context &ctx, const OpCall &call, const Mismatch &m) {
   report.label(operand.span, "`" + operandType(ctx, operand) + "`");
   // The target of `x += v` cannot be converted.
   bool isUpdate = ctx.tree.is(call.node, NodeKind::AssignStmt);
+  bool convertsOperand = isUpdate ? m.operand != 0 : leftIsWider(m.elem, own);
+  const Operand &converted = convertsOperand ? operand : other;
+  Elem from = convertsOperand ? own : m.elem, to = convertsOperand ? m.elem : own;
   // Arrays have no elements of `int`.
-  bool isIntOfArray =
-      isUpdate && elemIsInt(m.elem) && operand.expr && operand.expr->type->isArray();
-  if (isIntOfArray)
+  if (elemIsInt(to) && converted.expr && converted.expr->type->isArray())
     report.help("a variable that starts with an integer literal is `int`: start it with a value of "
                 "the type that is added to it");
-  else if (isUpdate ? m.operand != 0 : leftIsWider(m.elem, own))
-    offerConversion(ctx, report, operand.span, own, m.elem);
   else
-    offerConversion(ctx, report, other.span, m.elem, own);
+    offerConversion(ctx, report, converted.span, from, to);
 }
 
 /// `q @ b[j, :]` whose right side only needs to be transposed.

@@ -401,7 +401,7 @@ Expr *checkCondition(Context &ctx, NodeId node) {
         FixId::WhichOfAll, "reduce it to one `bool`, for example `all(" + excerpt(ctx, span) + ")`",
         {{{span.file, span.begin, span.begin}, "all("}, {{span.file, span.end, span.end}, ")"}});
   if (type->isArray())
-    report.help("or choose for each element: `select(" + excerpt(ctx, span) + ", a, b)`");
+    report.help("to choose for each element, write `select(" + excerpt(ctx, span) + ", a, b)`");
   else if (type->isScalar() && elemIs(type->elem, ElemConstraint::Number))
     report.fix(FixId::CompareWithZero, "compare it: `" + excerpt(ctx, span) + " != 0`",
                {{{span.file, span.end, span.end}, " != 0"}});

@@ -281,7 +281,12 @@ Expr *convertToResult(Context &ctx, Expr *value, const Type *type, std::string_v
   if (declared.file != mismatch.span.file)
     return converted;
   report.label(declared, "the result is declared here");
-  if (given->isArray() && mismatch.fixes.empty())
+  bool isLegal =
+      given->isArray() &&
+      std::none_of(given->extents.begin(), given->extents.end(), [](const Extent &extent) {
+        return !extent.length || extent.length.constant().value_or(0) < 0;
+      });
+  if (isLegal && mismatch.fixes.empty())
     report.help("or declare the result as `-> " + toString(ctx, given) + "`");
   return converted;
 }

@@ -58,7 +58,7 @@ static Dim dimOfLocal(Context &ctx, NodeId node, const Local &local) {
 }
 
 constexpr const char *kCalls = "a dimension may call `cdiv`, `min` and `max` only";
-constexpr const char *kNamed = "an extent has a name: that which the type of the array gives it";
+constexpr const char *kNamed = "an extent is named in the type of the array";
 constexpr const char *kForms =
     "a dimension is made of names of dimensions, integers, `+ - * / % **`, `cdiv`, `min` and `max`";
 
@@ -163,6 +163,24 @@ static Dim dimOfBinary(Context &ctx, NodeId node) {
   return result;
 }
 
+/// `len(x)` and `size(x)` of other languages have the name that the type of `x` gives the extent.
+static Dim reportCall(Context &ctx, NodeId node, const CallExprView &call, std::string_view name) {
+  bool asksForLength = name == "len" || name == "size" || name == "shape";
+  auto report =
+      ctx.sink.report(DiagId::NotADimension, ctx.span(node), {std::string(ctx.text(node))});
+  report.primary(asksForLength ? kNamed : kCalls);
+  if (!asksForLength || call.args().size() != 1)
+    return {};
+  NodeId value = ArgView(ctx.tree, call.args()[0]).value();
+  const Local *local =
+      ctx.tree.is(value, NodeKind::NameExpr) ? ctx.scope.find(ctx.tree.mainText(value)) : nullptr;
+  if (!local || !local->type || !local->type->isArray() || local->type->extents.size() != 1)
+    return {};
+  std::string text = toString(ctx.dims, local->type->extents[0]);
+  report.fix(FixId::ExtentOfShape, "write `" + text + "`", {{ctx.span(node), text}});
+  return {};
+}
+
 static Dim dimOfCall(Context &ctx, NodeId node) {
   CallExprView call(ctx.tree, node);
   if (!ctx.tree.is(call.callee(), NodeKind::NameExpr))
@@ -171,8 +189,7 @@ static Dim dimOfCall(Context &ctx, NodeId node) {
   // A function that the user declares under such a name is no dimension operation.
   bool isKnown = (name == "cdiv" || name == "min" || name == "max") && !lookupCallable(ctx, name);
   if (!isKnown)
-    return reportNotDim(ctx, node,
-                        name == "len" || name == "size" || name == "shape" ? kNamed : kCalls);
+    return reportCall(ctx, node, call, name);
   std::vector<Dim> args;
   for (NodeId arg : call.args()) {
     ArgView view(ctx.tree, arg);
