@@ -120,7 +120,7 @@ void reportModuleNotFound(const ImportRequest &request, const std::string &why,
   if (!why.empty())
     builder.note(why);
   std::string_view first = request.shown;
-  if (isForeignModule(first.substr(0, first.find('.'))))
+  if (!first.starts_with("std") && isForeignModule(first.substr(0, first.find('.'))))
     builder.help("leave the import out: what other libraries compute is built in, or in `std`");
 }
 

@@ -147,9 +147,15 @@ static void suggestWithoutModule(Context &ctx, DiagnosticBuilder builder, std::s
   const ForeignName *foreign = foreignCall(member);
   foreign = foreign ? foreign : foreignType(member);
   foreign = foreign ? foreign : foreignValue(member);
-  if (suggestForeign(builder, foreign, whole) ||
-      suggestModules(ctx, builder, member, whole, {DeclSpace::Callable}))
+  if (suggestForeign(builder, foreign, whole))
     return;
+  // Two changes are needed, an import and the name alone.
+  for (const LibraryExport &each : ctx.state.options.exports->in(ctx.state.options.stdPath))
+    if (each.name == member && each.space == DeclSpace::Callable) {
+      builder.help("write `" + each.name + "`, with `import " + each.module + ": " + each.name +
+                   "` at the top of the file");
+      return;
+    }
   builder.help("built-ins are in no module: `exp(x)`; `import std.nn` binds one of the library");
 }
 
