@@ -321,7 +321,8 @@ static Stmt *checkReturn(Context &ctx, NodeId node) {
   else if (wantsValue)
     stmt->value = convertToResult(ctx, stmt->value, type, "the returned value");
   // A `fn` without a result may still say `return f()` where `f` has no value either.
-  else if (type && !stmt->value->type->isError() && stmt->value->type->kind != TypeKind::Void)
+  else if (type && !type->isError() && !stmt->value->type->isError() &&
+           stmt->value->type->kind != TypeKind::Void)
     ctx.sink.report(DiagId::HasNoValue, ctx.span(valueNode), {ctx.decl->name})
         .help("declare the result type: `-> " + toString(ctx, stmt->value->type) + "`");
   return stmt;
