@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import sys
 
+import numpy
+
 from harness import ENVIRONMENT, Tools, expect, in_folders, run_cases
 
 GOOD = "fn id(x: f32) -> f32 {\n    return x\n}\n"
