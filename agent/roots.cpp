@@ -27,7 +27,7 @@ Roots::Roots(const std::vector<std::string> &folders, std::string *problem) {
     if (!error && fs::is_directory(real, error))
       folders_.push_back(real.string());
     else
-      *problem = "`" + folder + "` is no folder";
+      *problem = "`" + folder + "` is not a folder";
   }
 }
 

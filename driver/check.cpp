@@ -111,7 +111,9 @@ static void sayWhatWasFixed(const Session &session, const CheckedFiles &files, s
 ExitCode runCheck(const Options &options, const CheckMore &more,
                   const std::function<ExitCode()> &forManual) {
   if (options.positional().empty())
-    return usageError("no input files");
+    return usageError("name the files: `ptlc check FILES`");
+  if (options.has(OptionId::Json) && !options.has(OptionId::Cost))
+    return usageError("`--json` is for `--cost`; `--diagnostics=json` prints diagnostics as JSON");
   size_t made = 0;
   if (options.has(OptionId::Fix)) {
     // A fix can make room for the next one; what keeps changing after ten rounds would never

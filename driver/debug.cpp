@@ -56,7 +56,7 @@ ExitCode runDebug(const Options &options) {
     return Adapter(options, channel).serve();
   }
   if (options.positional().size() != 1)
-    return usageError("one input file is needed");
+    return usageError("give one file: `ptlc debug FILE`");
   Session session(options);
   const std::string &path = options.positional()[0];
   std::unique_ptr<CheckedProgram> program = session.check(path);

@@ -5,6 +5,7 @@
 #include "frontend/base/json.h"
 #include "frontend/base/render.h"
 
+#include <cctype>
 #include <cstdio>
 
 namespace ptl {
@@ -31,7 +32,10 @@ ExitCode runExplain(const Options &options) {
   if (options.positional().empty())
     listCodes();
   const bool isJson = options.has(OptionId::Json);
-  for (const std::string &code : options.positional()) {
+  for (std::string code : options.positional()) {
+    // Codes are written with a capital letter, but are easier to type without.
+    for (char &c : code)
+      c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     std::optional<std::string_view> page = explainPage(code);
     if (!page) {
       std::string message = "there is no diagnostic `" + code + "`";

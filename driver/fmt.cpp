@@ -30,7 +30,7 @@ static bool formatInput(Session &session, const std::string &path) {
 
 ExitCode runFmt(const Options &options) {
   if (options.positional().empty())
-    return usageError("no input files");
+    return usageError("name the files: `ptlc fmt FILES`");
   Session session(options);
   bool formatted = true;
   for (const std::string &path : options.positional())

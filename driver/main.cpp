@@ -3,6 +3,7 @@
 #include "driver/commands.h"
 #include "driver/defines.h"
 #include "driver/version.h"
+#include "frontend/base/diagnostic.h"
 #include "frontend/base/render.h"
 
 #include <cstdio>
@@ -50,6 +51,27 @@ static ExitCode runFront(const CommandInfo &command, const Options &options,
   }
 }
 
+/// A name in `-W` that no warning has.
+static std::string warningProblem(const Options &options) {
+  std::string known;
+  for (const DiagInfo &info : allDiagInfos())
+    if (*info.flag && known.find("`" + std::string(info.flag) + "`") == std::string::npos)
+      known += (known.empty() ? "`" : ", `") + std::string(info.flag) + "`";
+  for (const std::string &value : options.values(OptionId::Warning)) {
+    std::string_view name = value;
+    if (name.starts_with("no-"))
+      name.remove_prefix(3);
+    if (name == "error" || name == "all")
+      continue;
+    if (name.starts_with("error="))
+      name.remove_prefix(6);
+    if (name != "all" && known.find("`" + std::string(name) + "`") == std::string::npos)
+      return "`-W " + value + "`: there is no warning `" + std::string(name) + "`; there are " +
+             known;
+  }
+  return {};
+}
+
 /// Values that every command understands alike are checked once, here.
 static std::string wrongValue(const Options &options) {
   std::string_view form = options.value(OptionId::Diagnostics);
@@ -59,6 +81,8 @@ static std::string wrongValue(const Options &options) {
   if (!color.empty() && color != "auto" && color != "always" && color != "never")
     return "`--color` is auto, always or never, not `" + std::string(color) + "`";
   if (std::string wrong = numberProblem(options); !wrong.empty())
+    return wrong;
+  if (std::string wrong = warningProblem(options); !wrong.empty())
     return wrong;
   return defineProblem(options);
 }

@@ -35,7 +35,9 @@ ExitCode runNew(const Options &options) {
   const std::string &path = options.positional().front();
   std::string name = path.substr(path.rfind('/') + 1);
   if (!isModuleName(name))
-    return usageError("`" + name + "` is not a name: letters, digits and `_`, no digit first");
+    return usageError(
+        "`" + name +
+        "` is not a name: a name has letters, digits and `_`, and does not begin with a digit");
   Session session(options);
   // A folder that exists is an error, so that no file is overwritten.
   if (::mkdir(path.c_str(), 0777) != 0) {

@@ -34,7 +34,8 @@ int64_t findStreamedFrom() {
   if (const char *text = std::getenv("PTL_STREAM_BYTES"); text && *text) {
     if (std::optional<int64_t> bytes = integerIn(text); bytes && *bytes >= 0)
       return *bytes;
-    std::fprintf(stderr, "ptl: PTL_STREAM_BYTES=%s is ignored: it is no number of bytes\n", text);
+    std::fprintf(stderr, "ptl: PTL_STREAM_BYTES=%s is ignored: it is not a number of bytes\n",
+                 text);
   }
   // The C library's answer is that of the processor, which in a virtual machine is not what there is.
   int64_t largest = 0;

@@ -143,7 +143,7 @@ private:
     const Json &number =
         found->is_object() && found->contains("float") ? (*found)["float"] : *found;
     if (param.kind != PTL_PARAM_SCALAR || !(number.is_number() || number.is_string()))
-      return fail("the default of `" + param.name + "` is no number");
+      return fail("the default of `" + param.name + "` is not a number");
     param.defaultText = number.is_string() ? number.get<std::string>() : number.dump();
     return true;
   }
@@ -253,14 +253,14 @@ private:
       for (auto &[name, value] : objectField(source, "static").items()) {
         int dim = indexOfName(entry_->dims, name);
         if (dim < 0 || !value.is_number_integer())
-          return fail("a variant fixes `" + name + "`, which is no dimension");
+          return fail("a variant fixes `" + name + "`, which is not a dimension");
         variant.statics[dim] = value.get<int64_t>();
       }
       for (auto &[name, value] : objectField(source, "elems").items()) {
         auto type = std::find(entry_->types.begin(), entry_->types.end(), name);
         auto elem = value.is_string() ? elemFromName(value.get<std::string>()) : std::nullopt;
         if (type == entry_->types.end() || !elem)
-          return fail("a variant fixes `" + name + "`, which is no element type parameter");
+          return fail("a variant fixes `" + name + "`, which is not an element type parameter");
         variant.elems[type - entry_->types.begin()] = elem;
       }
       entry_->variants.push_back(std::move(variant));

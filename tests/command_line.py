@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import sys
 
+import numpy
+
 from harness import ENVIRONMENT, Tools, expect, in_folders, run_cases
 
 GOOD = "fn id(x: f32) -> f32 {\n    return x\n}\n"
@@ -265,6 +267,34 @@ def warnings(tools: Tools, folder: pathlib.Path) -> None:
     for option in ("-Werror", f"-Werror={flag}"):
         strict = tools.run("check", option, "-", stdin=text)
         expect(strict.code == 1 and "error[W" in strict.stderr, option, strict)
+
+
+def wrong_usage(tools: Tools, folder: pathlib.Path) -> None:
+    """What would have no effect, or another one than was meant, is refused, and the message says what to write."""
+    (folder / "scaled.ptl").write_text("pub kernel scaled[R, C](a: f32, x: f32[R, C], b: f32[R, C]) -> (y: f32[R, C])\nwhere C <= 512\n{\n"
+                                       "    parallel r in tiles(R, 4) { y[r, :] = a * x[r, :] + b[r, :] }\n}\n")
+    numpy.save(folder / "x.npy", numpy.ones((6, 7), numpy.float32))
+    numpy.save(folder / "b.npy", numpy.ones((5, 7), numpy.float32))
+    run = ["run", "scaled.ptl"]
+    for arguments, code, text in [
+        (["check", "scaled.ptl", "-Wno-nonsense"], 2, "there is no warning `nonsense`"),
+        (["check", "scaled.ptl", "--json"], 2, "`--json` is for `--cost`"),
+        (["build", "scaled.ptl", "--emit=pto", "-o", "-"], 2, "name the chip, as in `--target a3`"),
+        (["build", "scaled.ptl", "--emit=asm", "--target", "a3", "-o", "-"], 2, "leave out `--target`"),
+        (["build", "scaled.ptl", "--emit=nonsense", "-o", "-"], 2, "the kinds are tokens"),
+        ([*run, "a=1", "a=2", "x=@x.npy", "b=ones"], 1, "`a`: it is given twice"),
+        ([*run, "a=1e99", "x=@x.npy", "b=ones"], 1, "1e99 is too large for f32"),
+        ([*run, "a=1", "x=x.npy", "b=ones", "R=6", "C=7"], 1, "write @x.npy"),
+        ([*run, "a=1", "x=ones", "b=ones", "C=7"], 1, "as in R=1024"),
+        ([*run, "a=1", "x=@x.npy", "b=@b.npy"], 5, "which makes `R` 5|`R` is 6"),
+        ([*run, "a=1", "x=@x.npy", "b=ones", "-o", "z=z.npy"], 1, "`scaled` has no result `z`"),
+        (["explain", "e0312"], 0, ""),
+    ]:
+        outcome = tools.run(*arguments, cwd=folder)
+        told = outcome.stdout + outcome.stderr
+        expect(outcome.code == code and any(part in told for part in text.split("|")), arguments, outcome)
+        # The dimension is that of a file, which no word of the command line gives.
+        expect("given by name" not in told, arguments, outcome)
 
 
 def formatting(tools: Tools, folder: pathlib.Path) -> None:
@@ -559,7 +589,7 @@ def numbers(tools: Tools, folder: pathlib.Path) -> None:
     outcome = tools.run("--port", "12x", binary="ptl-lsp")
     expect(outcome.code == 2 and "`--port 12x`" in outcome.stderr, outcome)
     outcome = tools.run("debug", "n.ptl", cwd=folder, stdin="break 12x\nquit\n")
-    expect("`12x` is no number of a line" in outcome.stdout, outcome)
+    expect("`12x` is not the number of a line" in outcome.stdout, outcome)
 
 
 def fast_start(tools: Tools, folder: pathlib.Path) -> None:
@@ -575,7 +605,7 @@ def fast_start(tools: Tools, folder: pathlib.Path) -> None:
 
 TESTS = [
     version, exit_codes, element_types, standard_input, response_files, documents, colours, dependencies, error_limit, warnings,
-    formatting, stopped_programs, values_of_conditions, benches, starter_project, completion,
+    wrong_usage, formatting, stopped_programs, values_of_conditions, benches, starter_project, completion,
     machines, robust, linker, numbers, fast_start,
 ]  # fmt: skip
 

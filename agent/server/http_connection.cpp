@@ -96,8 +96,8 @@ void HttpConnection::parse() {
     }
     if (error != HPE_OK && error != HPE_PAUSED) {
       keepsAlive_ = false;
-      return respondError(400,
-                          std::string("this is no HTTP request: ") + http_errno_description(error));
+      return respondError(400, std::string("this is not an HTTP request: ") +
+                                   http_errno_description(error));
     }
     if (!isComplete_)
       return;
@@ -155,7 +155,7 @@ int HttpConnection::refusedBy(std::string &why) const {
   std::string version = header("mcp-protocol-version");
   if (!version.empty() &&
       std::ranges::find(kProtocolVersions, version) == std::end(kProtocolVersions)) {
-    why = "the server does not speak version `" + version.substr(0, 40) + "` of the protocol";
+    why = "the server does not support version `" + version.substr(0, 40) + "` of the protocol";
     return 400;
   }
   return 0;

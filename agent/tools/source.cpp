@@ -71,7 +71,7 @@ std::unique_ptr<Source> openSource(const Call &call, Answer &answer) {
   if (call.arguments.has(ArgumentId::Text)) {
     source->file = source->sources.add(source->path, call.arguments.text(ArgumentId::Text));
   } else if (!fs::is_regular_file(real, error)) {
-    answer.refuse("`" + named + "` is no file");
+    answer.refuse("`" + named + "` is not a file");
     return nullptr;
   } else if (auto file = source->sources.load(source->path, &problem)) {
     source->file = *file;

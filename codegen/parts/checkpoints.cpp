@@ -113,7 +113,7 @@ std::string whyNotFrom(const PlacedProgram &placed, const Manifest &manifest, co
   Sizes known = sizes ? *sizes : sizesNamed(placed, manifest.sizes);
   std::optional<std::vector<Variable>> state = stateOf(placed, *loop, known);
   if (!state)
-    return "it does not say all the sizes that `" + placed.decl->name + "` has";
+    return "it does not contain all dimensions of `" + placed.decl->name + "`";
   if (std::string why = stateDiffers(*state, manifest.state); !why.empty())
     return why;
   return iterationDiffers(*loop, manifest, known);

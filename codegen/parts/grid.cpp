@@ -108,7 +108,7 @@ std::vector<uint32_t> countsOn(const std::vector<PlacedLevel> &levels, const Mac
   for (const PlacedLevel &level : levels) {
     auto found = shape.find(level.machineLevel);
     if (found == shape.end())
-      why = "the arrays lie over `" + level.name + "`, and the shape does not say how many " +
+      why = "the arrays lie over `" + level.name + "`, and `--shape` does not give the number of " +
             level.machineLevel + "s there are";
     else if (why.empty())
       why = fillCounts(levels, level.machineLevel, found->second, counts);

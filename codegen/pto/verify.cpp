@@ -216,7 +216,7 @@ Verification verifyPto(const Emitted &text, const std::string &path, const std::
     return failure;
   }
   if (!llvm::sys::fs::can_execute(path)) {
-    failure.problem = "`" + path + "` is no program";
+    failure.problem = "`" + path + "` is not a program";
     return failure;
   }
   std::vector<std::string> arguments{"--pto-arch=" + arch, "--pto-level=level3",

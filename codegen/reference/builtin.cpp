@@ -165,7 +165,7 @@ Value applyBuiltin(const BuiltinCall &call) {
   case OpClass::Load:
     break;
   }
-  stop(RunStatus::Fault, "`" + std::string(record.name) + "` is no value");
+  stop(RunStatus::Fault, "`" + std::string(record.name) + "` is not a value");
 }
 
 std::optional<Value> evalBuiltin(const BuiltinCall &call, RunStatus &status, std::string &why) {

@@ -179,7 +179,7 @@ int64_t evalInt(RunState &run, const Expr &expr) {
 bool evalBool(RunState &run, const Expr &expr) {
   Value value = eval(run, expr);
   if (!value.isScalar())
-    stop(RunStatus::Fault, "a condition is no scalar", expr.span);
+    stop(RunStatus::Fault, "a condition is not a scalar", expr.span);
   return value.asScalar().scalar.i != 0;
 }
 

@@ -42,7 +42,7 @@ void execAssign(RunState &run, const AssignStmt &stmt) {
     // Positions are evaluated before the target is taken for writing: they may read it.
     const Value *base = peek(run, *stmt.place->base);
     if (!base || !base->isArray())
-      stop(RunStatus::Fault, "the target of an assignment by index is no array", stmt.span);
+      stop(RunStatus::Fault, "the target of an assignment by index is not an array", stmt.span);
     Region region = regionOf(run, *stmt.place, base->shape(), true);
     writeRegion(place(run, *stmt.place->base).mutableArray(), region, value, stmt.mode, stmt.span);
     return;

@@ -22,7 +22,7 @@ Value &place(RunState &run, const Expr &expr) {
       // Fields of fields are places as well.
       return base.mutableParts()[field.fieldIndex];
   }
-  stop(RunStatus::Fault, "this is no place that can be written", expr.span);
+  stop(RunStatus::Fault, "this is not a place that can be written", expr.span);
 }
 
 } // namespace ptl::reference

@@ -173,7 +173,7 @@ Expression tensorViewText(BlockCode &code, Value value) {
 Expression viewText(BlockCode &code, Value value) {
   auto part = value.getDefiningOp<pto::PartitionViewOp>();
   if (!part) {
-    code.unwritable(value.getDefiningOp(), "a view is no part of a tensor");
+    code.unwritable(value.getDefiningOp(), "a view is not part of a tensor");
     return {"0"};
   }
   if (std::optional<std::string> text = indexOfArray(code, value))

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 
 namespace ptl {
 
@@ -78,7 +79,7 @@ class Resolver {
 public:
   Resolver(const rt::Entry &entry, uint64_t seed, bool convert, RunNeeds needs)
       : entry_(entry), seed_(seed), convert_(convert), needs_(needs), dims_(entry.dims.size()),
-        elems_(entry.types.size()) {}
+        fromArray_(entry.dims.size()), elems_(entry.types.size()) {}
 
   void read(const std::vector<std::string> &words);
   void checkTypes(const CallableDecl &decl);
@@ -92,6 +93,7 @@ private:
   void readFile(const rt::Param &param, const std::string &path);
   void unify(const rt::Param &param, const rt::OwnedArray &array);
   void adaptElem(const rt::Param &param, rt::OwnedArray &array);
+  std::string firstUnknownDim(const rt::Expr &extent) const;
   bool setTypeOrDim(const std::string &name, const std::string &value);
   std::optional<std::vector<int64_t>> extentsOf(const rt::Param &param);
   std::optional<rt::OwnedArray> make(const rt::Param &param, const std::string &text,
@@ -108,7 +110,9 @@ private:
   std::map<std::string, std::string> values_; ///< words by name
   std::map<std::string, rt::OwnedArray> files_;
   std::map<std::string, std::shared_ptr<rt::ArrayFile>> later_; ///< those that are read in parts
+  std::set<std::string> seen_;                                  ///< the names that words give
   std::vector<std::optional<int64_t>> dims_;
+  std::vector<bool> fromArray_;               ///< of `dims_`: found in the shape of a file
   std::vector<std::optional<PtlElem>> elems_; ///< of the type parameters
   std::optional<std::vector<int64_t>> leading_;
 };
@@ -127,6 +131,7 @@ bool Resolver::setTypeOrDim(const std::string &name, const std::string &value) {
   for (size_t i = 0; i < entry_.dims.size(); ++i)
     if (entry_.dims[i].name == name) {
       dims_[i] = integerIn(value);
+      fromArray_[i] = false;
       if (!dims_[i] || *dims_[i] < 0)
         fail(name, "a dimension is an integer that is not negative, not `" + value + "`");
       return true;
@@ -150,6 +155,10 @@ void Resolver::read(const std::vector<std::string> &words) {
       continue;
     }
     std::string value = word.substr(equals + 1);
+    if (!seen_.insert(name).second) {
+      fail(name, "it is given twice");
+      continue;
+    }
     // Outputs are made by the call, so they take no value.
     auto param =
         std::find_if(entry_.params.begin(), entry_.params.end(), [&](const rt::Param &each) {
@@ -185,7 +194,7 @@ void Resolver::readFile(const rt::Param &param, const std::string &path) {
     std::optional<rt::OwnedArray> described =
         rt::OwnedArray::reserve(file->elem(), file->extents());
     if (!described)
-      return fail(param.name, "not enough memory for an array of this size");
+      return fail(param.name, "there is not enough memory for an array of this size");
     array = std::move(*described);
     later_[param.name] = std::move(file);
   }
@@ -210,8 +219,10 @@ void Resolver::adaptElem(const rt::Param &param, rt::OwnedArray &array) {
   // Only floats are rounded, and only if the user asks: the result differs from the file.
   bool rounds = (array.elem() == PTL_F32 || array.elem() == PTL_F64) && to && isFloat(*to);
   if (!convert_ || !rounds) {
-    fail(param.name, "the file holds " + describe(array) + ", the parameter is " + param.elemName +
-                         param.shapeText + (rounds ? "; `--convert` rounds it" : ""));
+    fail(param.name,
+         "the file holds " + describe(array) + ", the parameter is " + param.elemName +
+             param.shapeText +
+             (rounds ? "; `--convert` rounds it" : "; convert the array before it is saved"));
     return;
   }
   std::optional<rt::OwnedArray> rounded = rt::OwnedArray::make(*wanted, array.extents());
@@ -241,8 +252,10 @@ void Resolver::unify(const rt::Param &param, const rt::OwnedArray &array) {
     rt::ExprValues values{dims_, {}, {}, {}, nullptr};
     // The extent may be an expression, such as `2 * N`, that is solved for its one unknown
     // dimension.
-    if (auto solution = rt::solve(param.shape[i], array.extents()[rank - named + i], values))
+    if (auto solution = rt::solve(param.shape[i], array.extents()[rank - named + i], values)) {
       dims_[solution->dim] = solution->value;
+      fromArray_[solution->dim] = true;
+    }
   }
 }
 
@@ -250,6 +263,16 @@ PtlElem Resolver::elemOf(const rt::Param &param) const {
   if (param.elem)
     return *param.elem;
   return param.typeParam >= 0 ? elems_[param.typeParam].value_or(PTL_F32) : PTL_F32;
+}
+
+/// A dimension without a value in an extent.
+std::string Resolver::firstUnknownDim(const rt::Expr &extent) const {
+  if (extent.op == rt::Expr::Op::Dim)
+    return dims_[extent.index] ? std::string() : entry_.dims[extent.index].name;
+  for (const rt::Expr &part : extent.args)
+    if (std::string name = firstUnknownDim(part); !name.empty())
+      return name;
+  return {};
 }
 
 std::optional<std::vector<int64_t>> Resolver::extentsOf(const rt::Param &param) {
@@ -266,7 +289,8 @@ std::optional<std::vector<int64_t>> Resolver::extentsOf(const rt::Param &param) 
     }
     if (!extent) {
       fail(param.name, "the extent of its axis `" + param.axisTexts[i] +
-                           "` is unknown; give the dimension a value, as in N=1024");
+                           "` is unknown; give its dimensions values, as in " +
+                           firstUnknownDim(param.shape[i]) + "=1024");
       return std::nullopt;
     }
     extents.push_back(*extent);
@@ -308,7 +332,7 @@ bool Resolver::assume(const rt::Param &param, RunInputs &inputs) {
   // No values are needed, so the memory is only reserved and never touched.
   std::optional<rt::OwnedArray> array;
   if (!(array = rt::OwnedArray::reserve(elemOf(param), *extents)))
-    fail(param.name, "not enough memory for an array of this size");
+    fail(param.name, "there is not enough memory for an array of this size");
   if (array) {
     inputs.arrays.push_back(std::move(*array));
     inputs.hasValues.push_back(false);
@@ -347,8 +371,9 @@ std::optional<rt::OwnedArray> Resolver::make(const rt::Param &param, const std::
   std::optional<Recipe> recipe = readRecipe(text);
   if (!recipe) {
     fail(param.name,
-         "`" + text +
-             "` is not an array: write @FILE.npy, random(seed: 1, low: 0, high: 1), zeros or ones");
+         "`" + text + "` is not an array: write " +
+             (text.ends_with(".npy") || text.ends_with(".npz") ? "@" + text : "@FILE.npy") +
+             ", random(seed: 1, low: 0, high: 1), zeros or ones");
     return std::nullopt;
   }
   std::optional<std::vector<int64_t>> extents = extentsOf(param);
@@ -362,7 +387,7 @@ std::optional<rt::OwnedArray> Resolver::make(const rt::Param &param, const std::
   std::optional<rt::OwnedArray> array =
       packed ? packedArray(*packed, *extents, element) : rt::OwnedArray::make(elem, *extents);
   if (!array) {
-    fail(param.name, "not enough memory for an array of this size");
+    fail(param.name, "there is not enough memory for an array of this size");
     return std::nullopt;
   }
   ElemKind kind = *kindOf(elem);
@@ -388,6 +413,11 @@ std::optional<PtlScalar> Resolver::scalar(const rt::Param &param, const std::str
   // A value that changes by conversion, such as 1.5 or one out of range, was not meant.
   if (!isFloat(kind) && number && static_cast<double>(value.i) != *number) {
     fail(param.name, text + " is not a value of " + std::string(elemName(kind)));
+    return std::nullopt;
+  }
+  // A number that is too large for a float would become an infinity, which was not written.
+  if (isFloat(kind) && number && std::isfinite(*number) && !std::isfinite(value.f)) {
+    fail(param.name, text + " is too large for " + std::string(elemName(kind)));
     return std::nullopt;
   }
   storeElem(&cell, kind, value);
@@ -417,9 +447,9 @@ void Resolver::finish(RunInputs &inputs) {
         assume(param, inputs))
       continue;
     if (given == values_.end()) {
-      fail(param.name, param.isArray() ? "it has no value; give a file, " + param.name + "=@" +
-                                             param.name + ".npy, or " + param.name + "=random"
-                                       : "it has no value; give " + param.name + "=NUMBER");
+      fail(param.name, param.isArray() ? "it has no value; give a file, `" + param.name + "=@" +
+                                             param.name + ".npy`, or `" + param.name + "=random`"
+                                       : "it has no value; give `" + param.name + "=NUMBER`");
       continue;
     }
     ++stream;
@@ -440,9 +470,13 @@ void Resolver::finish(RunInputs &inputs) {
     }
   }
   inputs.files.resize(inputs.arrays.size());
-  for (size_t i = 0; i < entry_.dims.size(); ++i)
-    if (dims_[i])
-      inputs.dims.emplace_back(entry_.dims[i].name, *dims_[i]);
+  for (size_t i = 0; i < entry_.dims.size(); ++i) {
+    if (!dims_[i])
+      continue;
+    inputs.dims.emplace_back(entry_.dims[i].name, *dims_[i]);
+    if (!fromArray_[i])
+      inputs.givenDims.push_back(inputs.dims.back());
+  }
 }
 
 } // namespace

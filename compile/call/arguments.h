@@ -21,7 +21,9 @@ struct RunInputs {
   std::vector<PtlScalar> scalars;     ///< scalar parameters
   /// of `scalars`: the value was assumed, not given
   std::vector<bool> assumedScalars;
-  std::vector<std::pair<std::string, int64_t>> dims; ///< dimensions given by name
+  std::vector<std::pair<std::string, int64_t>> dims; ///< all dimensions that are known
+  /// Of `dims`, those that words give, and not the shapes of arrays.
+  std::vector<std::pair<std::string, int64_t>> givenDims;
   std::vector<bool> hasValues; ///< of `arrays`: false if only the shape is known
   /// of arrays that were not given and whose elements may matter
   std::vector<AssumedElements> elements;

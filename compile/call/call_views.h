@@ -10,7 +10,7 @@ namespace ptl {
 class CallViews {
 public:
   explicit CallViews(const RunInputs &inputs) : CallViews(inputs.arrays, inputs.scalars) {
-    for (const auto &[name, value] : inputs.dims)
+    for (const auto &[name, value] : inputs.givenDims)
       addDim(name, value);
   }
   CallViews(const std::vector<rt::OwnedArray> &arrays, const std::vector<PtlScalar> &scalars)

@@ -40,14 +40,15 @@ EntryChoice chooseEntry(const CheckedProgram &program, std::string_view name,
       exported.push_back(decl);
   }
   if (!name.empty())
-    return {nullptr, "there is no `" + std::string(name) + "`; the file has " +
-                         (all.empty() ? "nothing to call" : listedNames(all))};
+    return {nullptr, "there is no kernel, program or `fn` with the name `" + std::string(name) +
+                         "`; the file has " + (all.empty() ? "nothing to call" : listedNames(all))};
   if (all.empty())
     return {nullptr, "the file has nothing to call"};
   const std::vector<const CallableDecl *> &likely = exported.empty() ? all : exported;
   if (exported.size() == 1 || all.size() == 1)
     return {exported.size() == 1 ? exported.front() : all.front(), ""};
-  return {nullptr, "say with " + option + " the entry to run: " + listedNames(likely)};
+  return {nullptr,
+          "the file has several entries: choose one with " + option + ": " + listedNames(likely)};
 }
 
 } // namespace ptl

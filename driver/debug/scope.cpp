@@ -221,7 +221,7 @@ private:
       if (!position)
         return std::nullopt;
       if (!position->value.isScalar() || isFloat(position->value.elem()))
-        return fail("`" + position->path + "` is no position");
+        return fail("`" + position->path + "` is not a position");
       int64_t at = position->value.asScalar().scalar.i;
       size_t length = indexedCount(base);
       if (at < 0)
@@ -263,7 +263,7 @@ std::optional<double> scalarOf(const Shown &shown, std::string &problem) {
     Scalar element = array.at(at);
     return array.isReal() ? element.f : static_cast<double>(element.i);
   }
-  problem = "`" + shown.path + "` is no number";
+  problem = "`" + shown.path + "` is not a number";
   return std::nullopt;
 }
 
@@ -303,7 +303,7 @@ std::optional<bool> holds(std::string_view condition, const ActiveCall &call, co
     return *a < *b || (op == "<=" && *a == *b);
   if (op == ">" || op == ">=")
     return *a > *b || (op == ">=" && *a == *b);
-  problem = "`" + op + "` is no comparison";
+  problem = "`" + op + "` is not a comparison";
   return std::nullopt;
 }
 

@@ -66,7 +66,7 @@ void Terminal::setBreakpoint(const std::string &words) {
   std::string_view number = trimmed(std::string_view(words).substr(0, words.find("if ")));
   std::optional<uint32_t> line = integerIn<uint32_t>(number);
   if (!line) {
-    std::printf("  `%s` is no number of a line\n", std::string(number).c_str());
+    std::printf("  `%s` is not the number of a line\n", std::string(number).c_str());
     return;
   }
   wanted.line = *line;

@@ -162,6 +162,8 @@ ExitCode runBench(const Options &options) {
     if (ExitCode code = benchFile(session, *target, *program, measurements); code != ExitCode::Fine)
       return session.finish(code);
   }
+  if (measurements.empty() && !options.has(OptionId::Json))
+    std::fputs("there is no bench block to measure\n", stderr);
   MachinePeaks peaks;
   if (!measurements.empty())
     // Measuring the machine takes time, and is needed only beside results.

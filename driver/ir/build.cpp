@@ -68,12 +68,25 @@ private:
   bool emitTexts(std::vector<ChipProgram> programs, const Machine &machine);
   void emitCode(const CompileContext &context, cpu::LlvmModule code, const std::string &manifest);
   void link(const std::string &object);
+  std::string targetProblem(const StageInfo &kind) const;
 
   Session &session_;
   const Target &target_;
   std::string output_;
   std::vector<StageId> kinds_;
 };
+
+/// Why the kind of output is not made for the target; empty if it is.
+std::string Builder::targetProblem(const StageInfo &kind) const {
+  std::string name = "`--emit=" + std::string(kind.emittedName()) + "` ";
+  if (kind.machine == StageMachine::Chip && !target_.isChip())
+    return name + "is made for a chip: name the chip, as in `--target a3`";
+  bool isCode = kind.level == StageLevel::Vector || kind.level == StageLevel::Llvm;
+  if (kind.machine == StageMachine::Cpu && isCode && target_.isChip())
+    return name + "is made for the processor of this computer, not for `" + target_.name +
+           "`: leave out `--target`";
+  return {};
+}
 
 bool Builder::chooseKinds(std::string *error) {
   for (const std::string &list : session_.options().values(OptionId::Emit)) {
@@ -84,7 +97,10 @@ bool Builder::chooseKinds(std::string *error) {
         return each.isEmitted() && each.emittedName() == name;
       });
       if (kind == stageInfos.end()) {
-        *error = "`--emit` has no kind `" + std::string(name) + "`";
+        *error = "`--emit` has no kind `" + std::string(name) + "`; the kinds are";
+        for (const StageInfo &each : stageInfos)
+          if (each.isEmitted())
+            *error += " " + std::string(each.emittedName());
         return false;
       }
       kinds_.push_back(kind->id);
@@ -104,11 +120,17 @@ bool Builder::chooseKinds(std::string *error) {
       best = &kind;
   if (kinds_.empty() && !best) {
     *error = "the extension of `" + output_ +
-             "` does not determine the kind of output; add `--emit=KIND`";
+             "` does not determine the kind of output: use .so, .o, .ll, .s or .pto, or add "
+             "`--emit=KIND`";
     return false;
   }
   if (kinds_.empty())
     kinds_.push_back(best->id);
+  for (StageId id : kinds_)
+    if (std::string problem = targetProblem(stageInfo(id)); !problem.empty()) {
+      *error = problem;
+      return false;
+    }
   // Machine code is not written to a terminal.
   bool binary = wants(StageId::Object) || wants(StageId::Library);
   if (binary && output_.empty())

@@ -35,7 +35,7 @@ extern "C" __attribute__((visibility("default"))) int ptlcIrMain(int argc, char 
   ParsedOptions parsed = parseOptions(*command, {argv + 2, argv + argc});
   const Options &options = parsed.options;
   if (options.positional().empty())
-    return static_cast<int>(usageError("no input file"));
+    return static_cast<int>(usageError("name the file that the command is for"));
   // The pool of threads reads this when it is first used.
   // 0 is the default: all cores.
   if (options.number(OptionId::Threads).value_or(0) > 0)

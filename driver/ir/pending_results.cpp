@@ -75,12 +75,18 @@ std::string PendingResults::begin(const std::string &path, const std::string &he
   return name;
 }
 
+/// The reason alone, because the report names the path.
+static std::string withoutPath(const std::string &message, const std::string &path) {
+  std::string prefix = "`" + path + "`: ";
+  return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
+}
+
 bool PendingResults::commit(Session &session) {
   for (File &file : files_) {
     std::string why;
     if (file.beside.empty()) {
       if (rt::Failure failure = rt::saveNpy(file.path, file.array.view()))
-        why = failure.message;
+        why = withoutPath(failure.message, file.path);
     } else if (std::rename(file.beside.c_str(), file.path.c_str()) != 0) {
       why = std::strerror(errno);
     } else {

@@ -91,16 +91,16 @@ std::string wrongOutput(const rt::Entry &entry, const std::string &word) {
   bool isWritten = llvm::any_of(entry.params, [&](const rt::Param &param) {
     return param.isWritten() && param.name == name;
   });
-  return isWritten
-             ? ""
-             : "`" + entry.name + "` has no result of this name; it writes " + writtenNames(entry);
+  return isWritten ? ""
+                   : "`" + entry.name + "` has no result `" + name + "`; it writes " +
+                         writtenNames(entry);
 }
 
 /// Every name in `-o name=path` must be a result.
 bool checkOutputNames(Session &session, const rt::Entry &entry) {
   for (const std::string &word : session.options().values(OptionId::Output)) {
     if (std::string why = wrongOutput(entry, word); !why.empty()) {
-      session.sink().report(DiagId::BadRunArgument, kNoSpan, {word, why});
+      session.sink().report(DiagId::BadRunArgument, kNoSpan, {"-o " + word, why});
       return false;
     }
   }
@@ -227,7 +227,7 @@ ExitCode runOnReference(Run &run, const std::optional<RunShape> &shape) {
         elemKindByName(rt::elemName(param.elem.value_or(PTL_F32))).value_or(ElemKind::F32);
     args.push_back(reference::Value::scalar(kind, loadElem(&run.inputs.scalars[scalar++], kind)));
   }
-  options.dims.insert(run.inputs.dims.begin(), run.inputs.dims.end());
+  options.dims.insert(run.inputs.givenDims.begin(), run.inputs.givenDims.end());
   std::optional<RunFiles> files;
   if (shape && shape->ranks)
     files.emplace(run.inputs, run.entry, pathsInParts(run), run.pending);
@@ -301,8 +301,10 @@ ExitCode runRun(const Options &options) {
   if (!target)
     return session.finish(ExitCode::Usage);
   if (target->isChip() != options.has(OptionId::Simulate)) {
-    const char *why = target->isChip() ? "no such chip is attached; use `--sim` to simulate it"
-                                       : "it is not a chip: omit `--sim`";
+    const char *why =
+        target->isChip()
+            ? "no such chip is attached; add `--sim` to simulate one"
+            : "`--sim` simulates a chip: name it, as in `--target a3`, or leave out `--sim`";
     session.sink().report(DiagId::TargetCannotRun, kNoSpan, {target->name, why});
     return session.finish(ExitCode::Missing);
   }

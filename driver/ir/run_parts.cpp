@@ -67,7 +67,8 @@ std::optional<PlacedProgram> placedProgram(const CheckedProgram &program, const 
                                            std::string &why) {
   const Tree &tree = *decl.module->tree;
   if (decl.kind != DeclKind::Program || !isPlaced(tree, decl.syntax)) {
-    why = "`" + decl.name + "` is no program whose header says where its arrays lie";
+    why = "`" + decl.name +
+          "` is not a program whose header places its arrays, as in `x: f32[B, D] over chip by B`";
     return std::nullopt;
   }
   DiagnosticSink quiet; // The checker has reported what is wrong.

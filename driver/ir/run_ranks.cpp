@@ -47,7 +47,7 @@ std::unique_ptr<Ranks> Ranks::join(double patience, std::string &why) {
   const PtlRanks *ranks = open ? open() : nullptr;
   if (!ranks || ranks->version != kPtlRanksVersion) {
     const char *text = library ? nullptr : ::dlerror();
-    why = text ? text : path + " is no plug-in of this version of ptlc";
+    why = text ? text : path + " is not a plug-in of this version of ptlc";
     lifeline->ends(static_cast<int>(ExitCode::Missing), false);
     lifeline->done();
     return nullptr;

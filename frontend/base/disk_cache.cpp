@@ -129,7 +129,7 @@ std::shared_ptr<const DiskCache> DiskCache::ofUser() {
   // The bound keeps the shift to bytes from overflowing.
   bool isGiven = mebibytes && *mebibytes < (uint64_t(1) << 40);
   if (!limit.empty() && !isGiven)
-    std::fprintf(stderr, "ptlc: PTL_CACHE_LIMIT=%s is ignored: it is no number of MiB\n",
+    std::fprintf(stderr, "ptlc: PTL_CACHE_LIMIT=%s is ignored: it is not a number of MiB\n",
                  limit.c_str());
   return std::make_shared<const DiskCache>(folder, isGiven ? *mebibytes << 20 : kDefaultLimit);
 }

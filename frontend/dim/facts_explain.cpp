@@ -51,10 +51,13 @@ static std::string explainOrder(const FactSet &facts, const Verdict &verdict) {
     least = facts.lowerBound(dims.sub(greater, less));
   }
   std::string left = quoted(dims.toString(greater)), right = quoted(dims.toString(less));
+  bool isOrder = verdict.relation == Relation::LessEqual;
   if (!least || *least <= 0)
-    return left + " never is " + right;
+    return quoted(dims.toString(verdict.a)) +
+           (isOrder ? " is never at most " : " is never equal to ") +
+           quoted(dims.toString(verdict.b));
   if (less.isConstant() && greater.isConstant())
-    return left + " is not " + right;
+    return left + (isOrder ? " is greater than " : " is not ") + right;
   if (facts.reduce(dims.sub(greater, less)).isConstant(*least))
     return left + " is always " + std::to_string(*least) + " more than " + right;
   if (*least == 1)

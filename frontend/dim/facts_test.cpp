@@ -85,6 +85,19 @@ TEST_F(FactsTest, EquationsWithoutALoneSymbol) {
   EXPECT_FALSE_FACT(facts.proveEqual(mul(M, N), add(mul(K, S), c(3))));
 }
 
+TEST_F(FactsTest, AQuotientOfAMultipleIsTheOtherFactor) {
+  FactSet facts(dims);
+  facts.addLessEqual(c(1), s);
+  facts.addLessEqual(c(1), S);
+  Dim t = make("t", SymbolKind::ScalarValue);
+  for (Dim factor : {s, S, T, add(s, N), mul(s, S)})
+    for (Dim other : {N, add(N, M), mul(N, M), t, sub(N, M)}) {
+      EXPECT_TRUE_FACT(facts.proveEqual(dims.ceilDiv(mul(factor, other), factor), other));
+      EXPECT_TRUE_FACT(facts.proveEqual(dims.floorDiv(mul(factor, other), factor), other));
+    }
+  EXPECT_TRUE_FACT(facts.proveEqual(dims.ceilDiv(sub(mul(S, N), sub(S, c(1))), S), N));
+}
+
 TEST_F(FactsTest, DivisibilityFoldsDivisions) {
   FactSet facts(dims);
   facts.addDivides(c(16), K);

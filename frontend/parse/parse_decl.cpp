@@ -156,10 +156,7 @@ NodeId parseDeclaration(Parser &p) {
   case TokenKind::RBrace:
     return p.missing();
   default:
-    auto report = p.error(DiagId::ExpectedDeclaration, {p.found()});
-    if (p.at(TokenKind::At))
-      report.help(
-          "PTL has no decorators: declare a kernel as `kernel name[N](x: f32[N]) -> (y: f32[N])`");
+    p.error(DiagId::ExpectedDeclaration, {p.found()});
     return p.missing();
   }
   p.tree.setFirstToken(id, first);
@@ -200,7 +197,8 @@ static NodeId parseImport(Parser &p) {
   // `import x as y` is read over, since modules have no other names.
   if (p.atWord("as") && p.continues()) {
     p.error(DiagId::ExpectedStatementEnd, {p.found()})
-        .help("a module is named by the last word of its path: `import std.nn` binds `nn`");
+        .help("a module is named by the last word of its path: `import std.nn` binds `nn`; what "
+              "NumPy and Triton compute is built in, and needs no import");
     p.advance();
     if (p.at(TokenKind::Identifier) && p.continues())
       p.advance();

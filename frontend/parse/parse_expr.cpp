@@ -123,6 +123,13 @@ static NodeId parsePower(Parser &p) {
   return p.make(NodeKind::BinaryExpr, first, main, {base, exponent});
 }
 
+/// `std::exp(x)` is how C++ names what a module has. In an index `a::b` is a slice.
+static bool acceptForeignPath(Parser &p) {
+  bool inIndex = !p.closers.empty() && p.closers.back() == TokenKind::RBracket;
+  return !inIndex && p.kind(2) == TokenKind::Identifier &&
+         acceptForeignOperator(p, TokenKind::Colon, TokenKind::Colon, ".");
+}
+
 NodeId parsePostfix(Parser &p) {
   TokenIndex first = p.position;
   NodeId expr = parsePrimary(p);
@@ -132,7 +139,7 @@ NodeId parsePostfix(Parser &p) {
       expr = parseCall(p, expr, first);
     } else if (p.at(TokenKind::LBracket)) {
       expr = parseIndex(p, expr, first);
-    } else if (p.at(TokenKind::Dot)) {
+    } else if (p.at(TokenKind::Dot) || acceptForeignPath(p)) {
       TokenIndex main = p.position;
       p.advance();
       NodeId name = parseName(p, "a member");

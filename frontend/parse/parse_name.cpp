@@ -9,10 +9,21 @@ NodeId parseName(Parser &p, const char *what) {
   bool isNear = p.position == p.itemStart || (p.continues() && !p.atBarrier());
   if ((isKeyword(p.kind()) || isElementType(p.kind())) && isNear) {
     bool isNumber = p.at(TokenKind::Inf) || p.at(TokenKind::Nan);
-    p.error(DiagId::ReservedWord, {std::string(p.text()), what})
-        .help(isNumber ? "`" + std::string(p.text()) + "` is a number by itself"
-                       : "choose another name");
-    return p.leaf(NodeKind::Name);
+    // `int n` is how other languages declare a name.
+    bool typeFirst = isElementType(p.kind()) && p.kind(1) == TokenKind::Identifier;
+    std::string word(p.text());
+    p.error(DiagId::ReservedWord, {word, what})
+        .help(isNumber ? "`" + word + "` is a number by itself"
+              : typeFirst
+                  ? "the type follows the name: `" + std::string(p.text(1)) + ": " + word + "`"
+                  : "choose another name");
+    if (typeFirst)
+      p.advance();
+    NodeId name = p.leaf(NodeKind::Name);
+    // The type that is missing behind the name is the same mistake.
+    if (typeFirst)
+      p.lastError = p.position;
+    return name;
   }
   p.error(DiagId::ExpectedName, {what, p.found()});
   return p.missing();

@@ -1,5 +1,6 @@
 #include "frontend/parse/parse_stmt.h"
 
+#include "frontend/parse/foreign_syntax.h"
 #include "frontend/parse/parse_block_level.h"
 #include "frontend/parse/parse_decl.h"
 #include "frontend/parse/parse_expr.h"
@@ -27,10 +28,14 @@ bool isInfixOnly(TokenKind kind) {
 } // namespace
 
 static void parseStatements(Parser &p, TokenIndex open);
+static void parseNextStatement(Parser &p, bool nested);
+static NodeId parseIndentedBody(Parser &p);
 static NodeId parseNestedDeclaration(Parser &p);
 static NodeId parseStatement(Parser &p);
 static NodeId parseBinding(Parser &p, NodeKind node);
 static NodeId parseLoop(Parser &p, NodeKind node);
+static bool atForeignLoopHead(const Parser &p);
+static NodeId parseForeignLoop(Parser &p, NodeKind node);
 static NodeId parseCheckpoint(Parser &p);
 static NodeId parseWhile(Parser &p);
 static NodeId parseStatic(Parser &p);
@@ -46,6 +51,8 @@ NodeId parseBlock(Parser &p) {
   if (!p.at(TokenKind::LBrace)) {
     // A single statement without braces is read, so that what follows does not fail as well.
     auto report = p.errorExpected("`{`");
+    if (atIndentedBody(p))
+      return parseIndentedBody(p);
     if (p.atStatementWord() && !p.token().newlineBefore) {
       report.help("put the body in braces");
       Parser::Nesting nesting(p);
@@ -94,24 +101,46 @@ static void parseStatements(Parser &p, TokenIndex open) {
                   p.tree.triviaBefore(p.position).back().kind == TriviaKind::Whitespace;
     if (p.at(TokenKind::EndOfFile) || (p.atDeclaration() && !nested))
       return p.expectCloser(TokenKind::RBrace, open);
-    TokenIndex first = p.itemStart = p.position;
-    NodeId statement = nested ? parseNestedDeclaration(p) : parseStatement(p);
-    // An error at this token was reported already.
-    bool clean = p.lastError != p.position;
-    if (!p.atStatementEnd() || p.position == first) {
-      // What stands behind the statement on the same line does not belong to it.
-      if (clean && p.position != first) {
-        auto report = p.error(DiagId::ExpectedStatementEnd, {p.found()});
-        if (p.at(TokenKind::If))
-          report.help(
-              "write a choice as `if c { a } else { b }`, or elementwise as `select(c, a, b)`");
-        else if (p.at(TokenKind::Comma))
-          report.help("put several values in parentheses to make a tuple: `(a, b)`");
-      }
-      statement = p.skipIntoError(statement, first);
-    }
-    p.push(statement);
+    parseNextStatement(p, nested);
   }
+}
+
+static void parseNextStatement(Parser &p, bool nested) {
+  TokenIndex first = p.itemStart = p.position;
+  NodeId statement = nested ? parseNestedDeclaration(p) : parseStatement(p);
+  // An error at this token was reported already.
+  bool clean = p.lastError != p.position;
+  if (!p.atStatementEnd() || p.position == first) {
+    // What stands behind the statement on the same line does not belong to it.
+    if (clean && p.position != first)
+      p.error(DiagId::ExpectedStatementEnd, {p.found()});
+    statement = p.skipIntoError(statement, first);
+  }
+  p.push(statement);
+}
+
+/// The body of Python's form, reported already, is read as if it were in braces, so that the rest of
+/// the declaration does not fail as well.
+static NodeId parseIndentedBody(Parser &p) {
+  TokenIndex first = p.position;
+  Parser::Nesting nesting(p);
+  if (nesting.tooDeep())
+    return p.make(NodeKind::Error, first, {});
+  TokenIndex owner = p.itemStart;
+  uint32_t outside = indentationOf(p, owner);
+  p.advance();
+  size_t start = p.mark();
+  Parser::Brackets inside(p, true);
+  std::vector<TokenKind> outer;
+  outer.swap(p.closers);
+  while (!p.at(TokenKind::EndOfFile) && !p.at(TokenKind::RBrace) && !p.atDeclaration() &&
+         indentationOf(p, p.position) > outside)
+    if (!p.accept(TokenKind::Semicolon))
+      parseNextStatement(p, false);
+  outer.swap(p.closers);
+  // An `else` belongs to the statement around the body again.
+  p.itemStart = owner;
+  return p.finish(NodeKind::Block, first, start);
 }
 
 static NodeId parseNestedDeclaration(Parser &p) {
@@ -238,6 +267,8 @@ static NodeId parseLoop(Parser &p, NodeKind node) {
         .help("write the head of a loop without parentheses: `for i in 0..n {`");
     p.advance();
   }
+  if (p.at(TokenKind::LParen) && atForeignLoopHead(p))
+    return parseForeignLoop(p, node);
   // `for static` is read as `static for`.
   bool isStatic = node == NodeKind::ForStmt && p.at(TokenKind::Static);
   if (isStatic) {
@@ -278,6 +309,31 @@ static NodeId parseLoop(Parser &p, NodeKind node) {
   if (isStatic)
     p.flag(loop, NodeFlag::Static);
   return loop;
+}
+
+/// Whether the parenthesis holds what a loop of C has: three parts between semicolons.
+static bool atForeignLoopHead(const Parser &p) {
+  for (uint32_t ahead = 1; ahead < kMaxHeadTokens; ++ahead) {
+    TokenKind kind = p.kind(ahead);
+    if (kind == TokenKind::Semicolon)
+      return true;
+    if (kind == TokenKind::RParen || kind == TokenKind::LBrace || kind == TokenKind::EndOfFile)
+      return false;
+  }
+  return false;
+}
+
+/// Reports the head of a loop of C, and reads the body behind it.
+static NodeId parseForeignLoop(Parser &p, NodeKind node) {
+  TokenIndex first = p.position - 1;
+  p.error(DiagId::ExpectedName, {"a name", p.found()})
+      .help("a loop runs over a range, as in `for i in 0..n {`");
+  NodeId name = p.missing();
+  p.skipBalanced();
+  NodeId binding = p.make(NodeKind::LoopBinding, first, {name, p.missing()});
+  NodeId bindings = p.make(NodeKind::LoopBindings, first, {binding});
+  NodeId body = parseBlock(p);
+  return p.make(node, first, {bindings, kNoNode, kNoNode, kNoNode, kNoNode, body});
 }
 
 static NodeId parseCheckpoint(Parser &p) {
@@ -335,7 +391,7 @@ NodeId parseIf(Parser &p) {
   NodeId otherwise = kNoNode;
   // `elif` is read as `else if`, with all that follows.
   if (p.atWord("elif")) {
-    p.error(DiagId::ForeignWord, {"elif", "else if"})
+    p.errorAt(p.tree.tokenSpan(p.position), DiagId::ForeignWord, {"elif", "else if"})
         .fix(FixId::ElseIf, "write `else if`", {{p.tree.tokenSpan(p.position), "else if"}});
     otherwise = parseIf(p);
   } else if (p.accept(TokenKind::Else)) {

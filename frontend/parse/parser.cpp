@@ -1,5 +1,7 @@
 #include "frontend/parse/parser.h"
 
+#include "frontend/parse/foreign_syntax.h"
+
 namespace ptl {
 
 bool Parser::atStatementEnd() const {
@@ -156,7 +158,11 @@ DiagnosticBuilder Parser::error(DiagId id, std::vector<std::string> args) {
     return DiagnosticBuilder(&ignored);
   }
   lastError = position;
-  return errorAt(errorSpan(), id, std::move(args));
+  const char *help = foreignFormHelp(*this, id, args.empty() ? std::string_view() : args[0]);
+  DiagnosticBuilder report = errorAt(errorSpan(), id, std::move(args));
+  if (help)
+    report.help(help);
+  return report;
 }
 
 DiagnosticBuilder Parser::errorAt(Span span, DiagId id, std::vector<std::string> args) {

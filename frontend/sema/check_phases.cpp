@@ -138,11 +138,13 @@ static void removeConsequences(ProgramState &state,
       return false;
     if (lines.contains(lineOf(diagnostic.span)))
       return true;
-    // A declaration with a syntax error may have lost the line that declares a name, so only
-    // unknown names are dropped in all of it; other reports only in the same line.
-    bool isMissingName =
-        diagnostic.id == DiagId::UnknownName || diagnostic.id == DiagId::UnknownFunction;
-    return isMissingName && std::any_of(decls.begin(), decls.end(), [&](Span span) {
+    // A declaration with a syntax error may have lost the line that declares a name or gives the
+    // result, so what misses one is dropped in all of it; other reports only in the same line.
+    bool missesLine =
+        diagnostic.id == DiagId::UnknownName || diagnostic.id == DiagId::UnknownFunction ||
+        diagnostic.id == DiagId::MissingResult || diagnostic.id == DiagId::OutputNeverWritten ||
+        diagnostic.id == DiagId::UnusedLocal;
+    return missesLine && std::any_of(decls.begin(), decls.end(), [&](Span span) {
              return span.file == diagnostic.span.file && span.contains(diagnostic.span.begin);
            });
   });

@@ -36,8 +36,9 @@ TEST(Check, oneMistakeIsReportedOnce) {
 TEST(Check, endlessLoopsNeedNoResultBehindThem) {
   const std::string head = "fn f(x: f32) -> f32 { var y = x\n while true { y = y * 2.0\n ";
   EXPECT_EQ(diagnosticsOf(head + "if y > 9.0 { return y } } }"), "");
-  EXPECT_EQ(diagnosticsOf(head + "if y > 9.0 { break } } }"),
-            "E0245 3:25 `f` gives a value of type `f32`, but its end is reached without one\n");
+  EXPECT_EQ(
+      diagnosticsOf(head + "if y > 9.0 { break } } }"),
+      "E0245 3:25 `f` must return a value of type `f32`, but its end is reached without one\n");
 }
 
 TEST(Check, shadowing) {

@@ -305,7 +305,7 @@ ChipQuestion chipQuestion(Session &session, const ide::File &file, const json &p
   if (entry == entries.end())
     throw RequestError{kInvalidParams, key.entry.empty()
                                            ? "there is no declaration at this position"
-                                           : "`" + key.entry + "` is no kernel or program here"};
+                                           : "`" + key.entry + "` is not a kernel or program here"};
   WorkerRequest request = entryRequest(session, file, key);
   if (params.contains("target"))
     request["target"] = params["target"];

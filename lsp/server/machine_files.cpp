@@ -36,7 +36,7 @@ void readMachines(Server &server, CheckOptions &options) {
   }
   auto machines = std::make_shared<MachineSet>(std::move(files));
   for (const MachineSet::Invalid &file : machines->invalid())
-    problems.push_back("`" + file.path + "` is no machine: " + file.reason);
+    problems.push_back("`" + file.path + "` is not a machine: " + file.reason);
   enum { Warning = 2 };
   for (const std::string &problem : problems)
     server.notify("window/showMessage", {{"type", int(Warning)}, {"message", problem}});

@@ -116,7 +116,7 @@ std::string Saver::awaitFile(const std::string &place, File &file) {
   std::istringstream words(text);
   words >> file.bytes >> file.checksum;
   ::unlink(name.c_str());
-  return words ? std::string() : "`" + name + "` says nothing";
+  return words ? std::string() : "`" + name + "` gave no reason";
 }
 
 /// All files are there; then the manifest; then the name. Each is on the disk before the next.

@@ -99,7 +99,7 @@ TEST(ArrayFile, SafetensorsThatAreWrong) {
                                                  "1234{}";
   EXPECT_NE(messageOfFile(inFolder("long.safetensors")).find("its header would have"),
             std::string::npos);
-  EXPECT_EQ(messageOfHeader("{"), "its header is no JSON object");
+  EXPECT_EQ(messageOfHeader("{"), "its header is not a JSON object");
   EXPECT_EQ(messageOfHeader(R"({"b":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})"),
             "the file has no array `a`; it has: b");
   EXPECT_EQ(messageOfHeader(R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})"),
@@ -107,7 +107,7 @@ TEST(ArrayFile, SafetensorsThatAreWrong) {
   EXPECT_EQ(messageOfHeader(R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,12]}})"),
             "`a` has offsets that are not in the file");
   EXPECT_EQ(messageOfHeader(R"({"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,8]}})"),
-            "`a` has an extent that is no size");
+            "`a` has an extent that is not a size");
   EXPECT_EQ(messageOfHeader(
                 R"({"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,8]}})"),
             "`a` is larger than the file");
@@ -120,7 +120,7 @@ TEST(ArrayFile, SafetensorsThatAreWrong) {
             "`a` is not described by `dtype`, `shape` and `data_offsets`");
   std::ofstream(inFolder("wrong.safetensors.index.json")) << R"({"weight_map": {"a": "../b"}})";
   EXPECT_EQ(messageOfFile(inFolder("wrong.safetensors.index.json") + ":a"),
-            "its `weight_map` names `../b`, which is no file beside it");
+            "its `weight_map` names `../b`, which is not a file beside it");
   EXPECT_EQ(messageOfFile(inFolder("wrong.safetensors.index.json") + ":b"),
             "its `weight_map` has no array `b`");
 }

@@ -28,7 +28,7 @@ public:
         break;
       std::string key;
       if (!text(key))
-        return fail("has a key that is no text");
+        return fail("has a key that is not a string");
       skipSpace();
       if (!take(':'))
         return fail("has a key without `:`");
@@ -104,7 +104,7 @@ private:
     if (at_ < text_.size() && text_[at_] == '[')
       return fail("describes records, which PTL does not have");
     if (!text(descr))
-      return fail("has a `descr` that is no text");
+      return fail("has a `descr` that is not a string");
     std::string_view kind = descr;
     if (!kind.empty() && std::string_view("<>=|").find(kind[0]) != std::string_view::npos) {
       header_.bigEndian = kind[0] == '>';
@@ -136,7 +136,7 @@ private:
 
   Failure extents() {
     if (!take('('))
-      return fail("has a `shape` that is no tuple");
+      return fail("has a `shape` that is not a tuple");
     while (true) {
       skipSpace();
       if (take(')'))
@@ -150,7 +150,7 @@ private:
             __builtin_add_overflow(extent, int64_t(text_[at_] - '0'), &extent))
           return fail("has an extent that does not fit 64 bits");
       if (at_ == start)
-        return fail("has an extent that is no number");
+        return fail("has an extent that is not a number");
       take('L'); // Python 2 wrote its long integers so.
       header_.extents.push_back(extent);
       if (header_.extents.size() > PTL_MAX_RANK)

@@ -39,7 +39,7 @@ static Failure readHeader(std::span<const uint8_t> bytes, Json &header, size_t &
   const char *text = reinterpret_cast<const char *>(bytes.data()) + sizeof length;
   header = Json::parse(text, text + length, nullptr, /*allow_exceptions=*/false);
   if (!header.is_object())
-    return fileFailure("its header is no JSON object");
+    return fileFailure("its header is not a JSON object");
   dataBegin = sizeof length + static_cast<size_t>(length);
   return {};
 }
@@ -64,7 +64,7 @@ static Failure readTensor(const std::string &name, const Json &json, size_t data
   unsigned __int128 size = static_cast<unsigned>(ptl_elem_size(*elem));
   for (const Json &extent : json["shape"]) {
     if (!isSize(extent))
-      return fails("has an extent that is no size");
+      return fails("has an extent that is not a size");
     tensor.extents.push_back(extent);
     size *= extent.get<uint64_t>();
     if (size > static_cast<unsigned __int128>(fileSize))
@@ -164,7 +164,7 @@ Failure fileInIndex(std::span<const uint8_t> bytes, const std::string &name, std
     return fileFailure("its `weight_map` has no array " + shown(name));
   file = *found;
   if (file.empty() || file.find('/') != file.npos)
-    return fileFailure("its `weight_map` names " + shown(file) + ", which is no file beside it");
+    return fileFailure("its `weight_map` names " + shown(file) + ", which is not a file beside it");
   return {};
 }
 

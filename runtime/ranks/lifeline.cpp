@@ -89,7 +89,7 @@ static int64_t firstNumber(std::initializer_list<const char *> names, std::strin
     if (const char *value = std::getenv(name)) {
       std::optional<int32_t> number = integerIn<int32_t>(value);
       if (!number || *number < 0)
-        why = std::string(name) + "=" + value + " in the environment is no number of ranks";
+        why = std::string(name) + "=" + value + " in the environment is not a number of ranks";
       return number.value_or(-1);
     }
   return -1;

@@ -49,7 +49,9 @@ int wantedThreads() {
   if (const char *text = std::getenv("PTL_NUM_THREADS"); text && *text) {
     if (std::optional<int64_t> count = integerIn(text); count && *count >= 1)
       return static_cast<int>(std::min<int64_t>(*count, kMaxThreads));
-    std::fprintf(stderr, "ptl: PTL_NUM_THREADS=%s is ignored: it is no number from 1\n", text);
+    std::fprintf(stderr,
+                 "ptl: PTL_NUM_THREADS=%s is ignored: it is not a whole number of at least 1\n",
+                 text);
   }
   return std::min(processorCount(), kMaxThreads);
 }

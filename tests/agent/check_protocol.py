@@ -86,7 +86,7 @@ def garbage(tools):
     assert client.request("ping") == {}
     # Arguments that are wrong are told with what would be right, as answers of the tool.
     for arguments, words in [({}, "needs `file`"), ({"file": 7}, "`file` is a string"), ({"file": "slow.ptl", "files": 1}, "no argument `files`"),
-                             ({"file": "slow.ptl", "values": [1]}, "`values` is an object"), ({"file": "missing.ptl"}, "is no file"),
+                             ({"file": "slow.ptl", "values": [1]}, "`values` is an object"), ({"file": "missing.ptl"}, "is not a file"),
                              ({"file": "slow.ptl", "values": {"M": None}}, "`values` is an object"), ({"file": "slow.ptl", "seconds": -1}, "at least 0"),
                              ({"file": "slow.ptl", "target": "a9"}, "the chips are"), ({"file": "slow.ptl", "entry": "other"}, "there is `product`")]:
         why = client.refused("cost", arguments)

@@ -21,7 +21,7 @@ def paths(tools, inside, outside):
     for path in tries:
         for tool in ("check", "format", "cost", "ledger", "sim", "tune", "test", "run"):
             why = client.refused(tool, {"file": path})
-            assert "outside of the folders" in why or "is no file" in why, (tool, path, why)
+            assert "outside of the folders" in why or "is not a file" in why, (tool, path, why)
             assert "secret words" not in why
         assert "outside" in client.refused("preview", {"file": path, "stage": "tile"})
     # With a text of its own a call reads no file, but what it imports is read.
@@ -96,7 +96,7 @@ def nothing_written(tools, inside, outside):
 
 def roots(tools, inside, outside):
     outcome = subprocess.run([tools.ptlc, "mcp", "--root", str(inside / "none")], stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    assert outcome.returncode == 2 and "is no folder" in outcome.stderr, outcome
+    assert outcome.returncode == 2 and "is not a folder" in outcome.stderr, outcome
     for words in (["x.ptl"], ["--port", "70000"], ["--port", "x"]):
         outcome = subprocess.run([tools.ptlc, "mcp", *words], stdin=subprocess.DEVNULL, capture_output=True, text=True)
         assert outcome.returncode == 2 and outcome.stderr.startswith("ptlc: error: "), outcome

@@ -156,7 +156,7 @@ class Stubs(unittest.TestCase):
         self.assertEqual(module.parent, other)
         np.testing.assert_array_equal(self.imported(module).twice(np.ones(1, np.float32)), [2])
         shutil.copy(LAYERS, self.folder / "1-layers.ptl")
-        with self.assertRaisesRegex(ptl.LoadError, "is no name of a Python module"):
+        with self.assertRaisesRegex(ptl.LoadError, "is not a valid name of a Python module"):
             stubs.write(self.folder / "1-layers.ptl")
 
     @unittest.skipUnless(has("mypy"), "mypy is not installed (package mypy)")

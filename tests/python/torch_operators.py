@@ -134,7 +134,7 @@ class Training(unittest.TestCase):
         for backward, message in (({"twice": "rms"}, "`gamma` is nothing that the gradient of `twice` can be given"),
                                ({"nothing": "twice"}, "no entry `nothing`"), ({"twice": "nothing"}, "no entry `nothing`"),
                                ({"swish": "add_to"}, "changed in place"),
-                               ({"linear": "swish_gradient"}, "`beta` is nothing|`dy` is nothing|`dx` is no gradient")):  # fmt: skip
+                               ({"linear": "swish_gradient"}, "`beta` is nothing|`dy` is nothing|`dx` is not a gradient")):  # fmt: skip
             with self.assertRaisesRegex(ptl.Error, message):
                 ptl.torch.load(LAYERS, backward=backward)
         self.assertIsNone(ptl.torch.load(LAYERS, backward=None).linear.backward)

@@ -42,7 +42,7 @@ static void reportOutput(FlowContext &flow, Tracked &tracked, size_t number,
   const Local &local = *tracked.local;
   if (tracked.stores.empty() && !at) {
     auto report = flow.ctx.sink.report(DiagId::OutputNeverWritten, local.span, {local.name});
-    report.help("write it, or give it an initial value");
+    report.help("write all of its elements in the body");
     offerInitialValue(flow, report, tracked);
     return;
   }
@@ -146,7 +146,7 @@ void reportRead(FlowContext &flow, Tracked &tracked, size_t number, const Elemen
   if (!tracked.drops.empty())
     report.label(tracked.drops.front().span, tracked.drops.front().text);
   else if (!parts.empty() && !parts.front().axes.empty())
-    report.note("up to here `" + local.name + "[" + toString(flow.ctx.dims, parts.front()) +
+    report.note("up to here only `" + local.name + "[" + toString(flow.ctx.dims, parts.front()) +
                 "]` is known to be written");
   if (tracked.isOutput)
     offerInitialValue(flow, report, tracked);

@@ -49,14 +49,14 @@ LoopDomain loopDomain(DimContext &dims, const LoopHead &head) {
   } else if (type->kind == TypeKind::Range) {
     const RangeInfo &range = *type->range;
     domain.lo = range.start;
-    domain.step = known(dims, domain, range.step, "the step");
+    domain.step = known(dims, domain, range.step, "the step of the loop");
     if (head.iterable->kind == ExprKind::Range)
       // The end as written is exact, while the one from the length may lie beyond it.
       domain.hi = dimOf(cast<RangeExpr>(head.iterable)->hi);
     else
       domain.hi = dims.add(range.start, dims.mul(range.step, range.length));
-    domain.lo = known(dims, domain, domain.lo, "the start");
-    domain.hi = known(dims, domain, domain.hi, "the end");
+    domain.lo = known(dims, domain, domain.lo, "the start of the loop");
+    domain.hi = known(dims, domain, domain.hi, "the end of the loop");
   } else {
     domain.kind = LoopDomain::Kind::List;
     domain.hasItems =

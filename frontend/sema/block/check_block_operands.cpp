@@ -157,6 +157,15 @@ private:
     }
   }
 
+  void reportKind(const Expr &expr, char wanted) {
+    auto report = ctx_.sink.report(DiagId::WrongOperand, expr.span,
+                                   {name_, std::to_string(next_ + 1),
+                                    "`" + toString(ctx_, expr.type) + "`", kindText(wanted)});
+    // Instructions with a scalar operand have names of their own.
+    if (expr.type->isScalar() && findInstruction(name_ + "s"))
+      report.help("`" + name_ + "s` takes a scalar");
+  }
+
   bool isView(const Expr *expr) const {
     if (!expr->type->isArray())
       return false;
@@ -260,9 +269,7 @@ private:
     }
     if (!fits(slot.letter, expr)) {
       if (!slot.optional)
-        ctx_.sink.report(DiagId::WrongOperand, expr->span,
-                         {name_, std::to_string(next_ + 1), "`" + toString(ctx_, expr->type) + "`",
-                          kindText(slot.letter)});
+        reportKind(*expr, slot.letter);
       return nullptr;
     }
     // Of several buffers one must be chosen by number.

@@ -448,7 +448,9 @@ static void checkAllowed(Context &ctx, NodeId node, const CallableDecl &callee) 
     return;
   std::string kind = callee.kind == DeclKind::Program ? "the program" : "the kernel";
   ctx.sink.report(DiagId::CallNotAllowed, ctx.span(node), {declKindText(ctx), kind, callee.name})
-      .note("`fn`s and kernels call `fn`s; programs and tests call everything");
+      .note(
+          "a `fn` and a kernel can only call `fn`s; a program and a test can also call kernels and "
+          "programs");
 }
 
 // ---- Entry points -------------------------------------------------------------------------------

@@ -154,7 +154,7 @@ bool Fold::checkOperands() {
   ctx.sink
       .report(DiagId::WrongArgumentCount, ctx.span(node),
               {name, counted(callee->params.size() / 2, "array"), std::to_string(operands.size())})
-      .label(callee->nameSpan, "takes two values for each of them");
+      .label(callee->nameSpan, "an associative `fn` has two parameters for each array");
   return false;
 }
 

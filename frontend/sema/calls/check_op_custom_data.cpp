@@ -96,7 +96,7 @@ static const Type *checkTopk(Context &ctx, const OpCall &call, const OpMatch &ma
     report.label(call.values[0].span, toString(ctx, match.values[0]->type));
     report.note(explain(ctx.facts, verdict));
     if (!verdict.isFalse())
-      report.help("say so: `where " + need + "` or `assert(" + need + ")`");
+      report.help("if this always holds, state it: `where " + need + "` or `assert(" + need + ")`");
     return errorType(ctx);
   }
   shape.extents.back() = k;
@@ -113,10 +113,22 @@ struct Equation {
 };
 } // namespace
 
+/// The letters that NumPy takes for the result where none are written: those that occur once, in the
+/// order of the alphabet.
+static std::string impliedResult(const std::string &operands) {
+  std::string result;
+  for (char c = 'A'; c <= 'z'; ++c)
+    if (std::isalpha(static_cast<unsigned char>(c)) &&
+        std::count(operands.begin(), operands.end(), c) == 1)
+      result += c;
+  return result;
+}
+
 static std::optional<Equation> parseEquation(const std::string &text, std::string *error) {
   size_t arrow = text.find("->");
   if (arrow == std::string::npos) {
-    *error = "it has no `->`";
+    *error = "it has no `->` with the letters of the result, as in `" + text + "->" +
+             impliedResult(text) + "`";
     return std::nullopt;
   }
   Equation equation;
@@ -135,7 +147,7 @@ static std::optional<Equation> parseEquation(const std::string &text, std::strin
     all += operand;
   for (char c : all)
     if (!std::isalpha(static_cast<unsigned char>(c))) {
-      *error = std::string("`") + c + "` is no letter";
+      *error = std::string("`") + c + "` is not a letter";
       return std::nullopt;
     }
   return equation;
@@ -266,7 +278,7 @@ static bool checkBlocks(Context &ctx, const OpCall &call, const OpMatch &match, 
     if (whole.isFalse())
       report.help("fill the last block with zeros: `pad`");
     else
-      report.help("say so: `where " + text + " % 32 == 0`");
+      report.help("if it always is, state it: `where " + text + " % 32 == 0`");
     return false;
   }
   Dim blocks = ctx.dims.floorDiv(length, block);

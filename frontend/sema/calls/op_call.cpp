@@ -48,8 +48,11 @@ std::optional<std::vector<int64_t>> normalizeAxes(Context &ctx, const OpCall &ca
       return std::nullopt;
     }
     if (fromEnd < -rank || fromEnd >= 0) {
-      ctx.sink.report(DiagId::AxisOutOfRange, span,
-                      {std::to_string(axis), type(), std::to_string(rank)});
+      ctx.sink
+          .report(DiagId::AxisOutOfRange, span,
+                  {std::to_string(axis), type(), std::to_string(rank)})
+          .help("axes are counted from 0 to " + std::to_string(rank - 1) +
+                ", or from the end from -1 to " + std::to_string(-rank));
       return std::nullopt;
     }
     if (std::find(axes.begin(), axes.end(), fromEnd) != axes.end()) {

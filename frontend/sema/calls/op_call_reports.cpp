@@ -8,6 +8,7 @@
 #include "ir/ops/op_table.h"
 
 #include <algorithm>
+#include <set>
 
 namespace ptl {
 
@@ -70,6 +71,40 @@ static void offerArguments(Context &ctx, DiagnosticBuilder report, const OpRecor
   }
 }
 
+/// How many arguments without a name the forms of an operation take: "1 argument", "1 or 2
+/// arguments", "at least 2 arguments".
+static std::string countsTaken(std::span<const OpRecord *const> records) {
+  std::set<size_t> counts;
+  bool isOpen = false, isNamed = false;
+  for (const OpRecord *op : records) {
+    size_t least = 0, most = 0;
+    for (const OpParam &param : op->params) {
+      isNamed |= param.keywordOnly;
+      isOpen |= param.variadic;
+      least += !param.keywordOnly && !param.optional;
+      most += !param.keywordOnly;
+    }
+    for (; least <= most; ++least)
+      counts.insert(least);
+  }
+  std::string text = isOpen ? "at least " : "", before;
+  if (isOpen)
+    counts = {*counts.begin()};
+  for (size_t count : counts) {
+    text += before + std::to_string(count);
+    before = count == *std::prev(counts.end(), std::min<size_t>(2, counts.size())) ? " or " : ", ";
+  }
+  text += *counts.rbegin() == 1 ? " argument" : " arguments";
+  return text + (isNamed ? " without a name" : "");
+}
+
+static std::string countGiven(const std::vector<CallArgument> &args) {
+  size_t named = std::count_if(args.begin(), args.end(),
+                               [](const CallArgument &arg) { return !arg.name.empty(); });
+  std::string text = std::to_string(args.size() - named);
+  return named == 0 ? text : text + ", and " + std::to_string(named) + " with a name";
+}
+
 void reportNoRecord(Context &ctx, NodeId node, std::string_view name,
                     const std::vector<CallArgument> &args) {
   auto records = findOps(name);
@@ -110,12 +145,12 @@ void reportNoRecord(Context &ctx, NodeId node, std::string_view name,
     ctx.sink
         .report(DiagId::MissingArgument, ctx.span(node),
                 {std::string(name), std::string(param.name)})
-        .note("`" + std::string(param.name) + "` is " + std::string(param.doc));
+        .note("`" + signatureText(op) + "`: " + std::string(op.summary))
+        .note("`" + std::string(param.name) + "`: " + std::string(param.doc));
     return;
   }
-  auto report =
-      ctx.sink.report(DiagId::WrongArgumentCount, ctx.span(node),
-                      {std::string(name), "other arguments", std::to_string(args.size())});
+  auto report = ctx.sink.report(DiagId::WrongArgumentCount, ctx.span(node),
+                                {std::string(name), countsTaken(records), countGiven(args)});
   for (const OpRecord *record : records)
     report.note("`" + signatureText(*record) + "`: " + std::string(record->summary));
   offerArguments(ctx, report, op, args);

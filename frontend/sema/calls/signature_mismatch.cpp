@@ -13,14 +13,6 @@ static TextEdit insertAt(Span span, uint32_t offset, std::string text) {
   return {{span.file, offset, offset}, std::move(text)};
 }
 
-static void offerConversion(DiagnosticBuilder report, const Operand &operand, Elem from, Elem to) {
-  bool rounds = elemIs(from, ElemConstraint::Float) && elemIs(to, ElemConstraint::Integer);
-  std::string name = toString(to);
-  report.fix(FixId::Convert, "convert it: `" + name + "(…" + (rounds ? ", round: .even)`" : ")`"),
-             {insertAt(operand.span, operand.span.begin, name + "("),
-              insertAt(operand.span, operand.span.end, rounds ? ", round: .even)" : ")")});
-}
-
 /// A float fits better than an integer, the wider than the narrower, all than `int`, for positions.
 static bool leftIsWider(Elem left, Elem right) {
   if (left.param || right.param)
@@ -42,10 +34,15 @@ static void reportElems(Context &ctx, const OpCall &call, const Mismatch &m) {
   report.label(operand.span, "`" + operandType(ctx, operand) + "`");
   // The target of `x += v` cannot be converted.
   bool isUpdate = ctx.tree.is(call.node, NodeKind::AssignStmt);
-  if (isUpdate ? m.operand != 0 : leftIsWider(m.elem, own))
-    offerConversion(report, operand, own, m.elem);
+  bool convertsOperand = isUpdate ? m.operand != 0 : leftIsWider(m.elem, own);
+  const Operand &converted = convertsOperand ? operand : other;
+  Elem from = convertsOperand ? own : m.elem, to = convertsOperand ? m.elem : own;
+  // Arrays have no elements of `int`.
+  if (elemIsInt(to) && converted.expr && converted.expr->type->isArray())
+    report.help("a variable that starts with an integer literal is `int`: start it with a value of "
+                "the type that is added to it");
   else
-    offerConversion(report, other, m.elem, own);
+    offerConversion(ctx, report, converted.span, from, to);
 }
 
 /// `q @ b[j, :]` whose right side only needs to be transposed.
@@ -113,7 +110,7 @@ static void reportBroadcast(Context &ctx, const OpCall &call, const Mismatch &m)
   auto report = ctx.sink.report(DiagId::ShapesDoNotMatch, call.span,
                                 {std::string(call.op->name), toString(ctx.dims, m.extents.a),
                                  toString(ctx.dims, m.extents.b)});
-  report.primary("axis " + std::to_string(m.extents.axis));
+  report.primary("the extents differ at axis " + std::to_string(m.extents.axis));
   report.label(other.span, operandType(ctx, other));
   report.label(operand.span, operandType(ctx, operand));
   explainExtents(ctx, report, m.extents.a, m.extents.b);
@@ -148,22 +145,33 @@ void reportMismatch(Context &ctx, const OpCall &call, const Signature &signature
                                   {name, std::string(m.variable), operandType(ctx, operand)});
     noteGeneric(report, operand);
     if (m.variable == "float" && operand.expr && !operand.expr->type->elem.param)
-      offerConversion(report, operand, operand.expr->type->elem, Elem{ElemKind::F32});
+      offerConversion(ctx, report, operand.span, operand.expr->type->elem, Elem{ElemKind::F32});
+    if (name == "^" && operand.expr && elemIs(operand.expr->type->elem, ElemConstraint::Number))
+      report.help("`^` is the exclusive or; a power is `x ** n`");
     return;
   }
   case MismatchKind::ElemExact: {
     auto report = ctx.sink.report(DiagId::ElementTypeNotAllowed, operand.span,
                                   {name, "`" + toString(m.elem) + "`", operandType(ctx, operand)});
+    if (name == "^")
+      report.help("`^` is the exclusive or; a power is `x ** n`");
     if (operand.expr && !(m.elem == Elem{ElemKind::Bool}))
-      offerConversion(report, operand, operand.expr->type->elem, m.elem);
+      offerConversion(ctx, report, operand.span, operand.expr->type->elem, m.elem);
     return;
   }
   case MismatchKind::ElemDiffers:
     return reportElems(ctx, call, m);
-  case MismatchKind::NotScalar:
-    ctx.sink.report(DiagId::NotScalar, operand.span,
-                    {"this argument of `" + name + "`", operandType(ctx, operand)});
+  case MismatchKind::NotScalar: {
+    auto report = ctx.sink.report(DiagId::NotScalar, operand.span,
+                                  {"this argument of `" + name + "`", operandType(ctx, operand)});
+    if (operand.expr && operand.expr->type->isArray() &&
+        operand.expr->type->elem == Elem{ElemKind::Bool})
+      report.fix(FixId::WhichOfAll,
+                 "reduce it to one `bool`: `all(" + excerpt(ctx, operand.span) + ")`",
+                 {insertAt(operand.span, operand.span.begin, "all("),
+                  insertAt(operand.span, operand.span.end, ")")});
     return;
+  }
   case MismatchKind::Rank: {
     if (m.prefixRank) {
       const Operand &other = call.values[m.other];

@@ -78,8 +78,11 @@ bool Unifier::bindElem(const TypeParam *param, Elem elem, const BindingSource &s
 
 DiagnosticBuilder Unifier::mismatch(const Type *param, const Type *arg,
                                     const BindingSource &source) {
-  return ctx_.sink.report(DiagId::ArgumentMismatch, source.span,
-                          {source.text, toString(ctx_, arg), toString(ctx_, param)});
+  auto report = ctx_.sink.report(DiagId::ArgumentMismatch, source.span,
+                                 {source.text, toString(ctx_, arg), toString(ctx_, param)});
+  if (arg->kind == TypeKind::List && param->isArray())
+    helpWithList(report);
+  return report;
 }
 
 /// Offers to convert an argument to the element type that is needed, when that is known.
@@ -89,11 +92,7 @@ void Unifier::offerConversion(Elem param, Elem arg, Span span, DiagnosticBuilder
     // Nothing is known yet that could be converted to.
     return;
   Elem need = bound ? (param.acc ? accElem(*bound) : *bound) : param;
-  bool rounds = elemIs(arg, ElemConstraint::Float) && elemIs(need, ElemConstraint::Integer);
-  std::string name = toString(need), end = rounds ? ", round: .even)" : ")";
-  report.fix(
-      FixId::Convert, "convert it: `" + name + "(…" + end + "`",
-      {{{span.file, span.begin, span.begin}, name + "("}, {{span.file, span.end, span.end}, end}});
+  ptl::offerConversion(ctx_, report, span, arg, need);
 }
 
 bool Unifier::unifyElem(Elem param, Elem arg, const std::string &paramName, Span span) {

@@ -365,7 +365,7 @@ static bool alwaysReturns(Context &ctx, const Block &block) {
 static void checkFnResult(Context &ctx, NodeId node) {
   CallableDecl &decl = *ctx.decl;
   if (decl.body->value) {
-    decl.body->value = convertTo(ctx, decl.body->value, decl.returnType, "the result");
+    decl.body->value = convertToResult(ctx, decl.body->value, decl.returnType, "the result");
     return;
   }
   if (alwaysReturns(ctx, *decl.body) || decl.returnType->isError())

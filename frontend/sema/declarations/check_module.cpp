@@ -2,6 +2,7 @@
 
 #include "frontend/lex/literal.h"
 #include "frontend/sema/declarations/bind_import.h"
+#include "frontend/sema/names/foreign_names.h"
 #include "frontend/sema/names/lookup.h"
 #include "frontend/sema/names/unknown_names.h"
 #include "frontend/syntax/typed_nodes.h"
@@ -118,6 +119,9 @@ void reportModuleNotFound(const ImportRequest &request, const std::string &why,
     builder.note("looked for `" + place.lexically_normal().string() + "`");
   if (!why.empty())
     builder.note(why);
+  std::string_view first = request.shown;
+  if (!first.starts_with("std") && isForeignModule(first.substr(0, first.find('.'))))
+    builder.help("leave the import out: what other libraries compute is built in, or in `std`");
 }
 
 void reportImportCycle(const ImportRequest &request, const std::vector<std::string> &cycle,
@@ -213,7 +217,7 @@ struct CycleSearch {
       onCycle(*it);
     sink.report(DiagId::Recursion, span, {std::string(graph[callee].name), through})
         .label(graph[callee].nameSpan, "declared here")
-        .help("write a loop: there is no recursion, so that everything can be inlined and sized");
+        .help("write a loop: recursion is not supported, because every `fn` is inlined");
   }
 };
 

@@ -28,17 +28,18 @@ static DiagnosticBuilder cannotPack(Context &ctx, const Local &local, std::strin
 /// Why memory cannot hold such a value, whatever its lengths are; empty: it can.
 static std::string_view whyNot(const Context &ctx, const Type &type) {
   if (ctx.isKind(DeclKind::ManualKernel))
-    return "and a `manual kernel` sees bytes";
+    return "a `manual kernel` works on bytes";
   if (ctx.isKind(DeclKind::ExternKernel))
-    return "and an `extern kernel` is given bytes";
+    return "an `extern kernel` gets bytes";
   if (!type.isArray())
-    return "and a scalar is half of one";
+    return "a scalar would be half of a byte";
   if (type.extents.empty())
-    return "but the last axis, along which they lie, has no name";
+    return "the length of the last axis, along which they are stored, must be known to be even, "
+           "but `..` does not name it";
   if (!type.strides.empty())
-    return "but strides count whole elements";
+    return "strides count whole elements";
   if (isPlaced(ctx.tree, ctx.decl->syntax))
-    return "but the parts of a placed program have whole elements";
+    return "the parts of a program cannot divide a byte";
   return "";
 }
 
@@ -68,7 +69,7 @@ static void checkPackedArray(Context &ctx, const Local &local) {
   if (!length || ctx.facts.proveDivides(ctx.dims.constant(2), length).isTrue())
     return;
   if (length.isConstant()) {
-    cannotPack(ctx, local, "and its last axis has an odd length, " + ctx.dims.toString(length))
+    cannotPack(ctx, local, "its last axis has an odd length, " + ctx.dims.toString(length))
         .help("add a column that nothing reads");
     return;
   }
@@ -153,7 +154,7 @@ bool checkAtomicElements(Context &ctx, const Local &target, Span span) {
   ctx.sink.report(DiagId::CannotPack, span,
                   {target.name + ": " + toString(ctx, target.type),
                    std::string(elemName(target.type->elem.kind)),
-                   "and `atomic` updates whole elements"});
+                   "`atomic` updates whole elements"});
   return false;
 }
 

@@ -190,10 +190,10 @@ void ScheduleCheck::modifier(NodeId node, NodeId labelNode, const char *word,
   if (info->isParallel)
     // The modifier is kept although it was refused: it is harmless after an error, and editors show
     // it.
-    refuse(
-        node,
-        "the points of a `parallel` are distributed over the cores and overlap without a schedule",
-        "name a `for`");
+    refuse(node,
+           "the iterations of a `parallel` are distributed over the cores, and overlap without a "
+           "schedule",
+           "name a `for`");
   else
     refuseWithoutChip(node, "a manual kernel itself defines how its iterations overlap",
                       "`cpu` overlaps and unrolls loops by itself");
@@ -260,6 +260,8 @@ void ScheduleCheck::tile(NodeId node, ScheduleDirective &directive) {
       for (const DimParam &dim : target.dims)
         names.push_back(dim.name);
       suggestNearest(builder, ctx.span(view.axis()), axis, names);
+      // What it would do cannot be checked.
+      continue;
     }
     for (const auto &[other, size] : directive.tiles)
       if (other == axis)

@@ -3,6 +3,7 @@
 #include "frontend/sema/declarations/check_decl.h"
 #include "frontend/sema/declarations/check_header.h"
 #include "frontend/sema/declarations/check_module.h"
+#include "frontend/sema/expressions/convert.h"
 #include "frontend/sema/module_index.h"
 #include "frontend/sema/types/const_eval.h"
 #include "frontend/sema/types/make_type.h"
@@ -138,8 +139,10 @@ static bool giveType(Context &ctx, NodeId typeNode, NodeId valueNode, ConstValue
     return false;
   bool fits = type->isScalar() && convertConst(value, type->elem).fits;
   if (!fits) {
-    ctx.sink.report(DiagId::ConstantDoesNotFit, ctx.span(valueNode),
-                    {toString(value), toString(ctx, type)});
+    auto report = ctx.sink.report(DiagId::ConstantDoesNotFit, ctx.span(valueNode),
+                                  {toString(value), toString(ctx, type)});
+    if (type->isScalar())
+      noteIntegers(report, type->elem.kind, value);
     return false;
   }
   value.type = type->elem.kind;

@@ -2,6 +2,7 @@
 
 #include "frontend/dim/facts_explain.h"
 #include "frontend/sema/types/make_type.h"
+#include "frontend/syntax/typed_nodes.h"
 #include "ir/ops/op_table.h"
 
 #include <algorithm>
@@ -149,6 +150,18 @@ static std::vector<size_t> keptAxes(Context &ctx, const Shape &shape, const Shap
   return at == target.extents.size() ? kept : std::vector<size_t>();
 }
 
+/// The value of `keep:` in the call of a reduction; none if it has its default.
+static NodeId keepArgument(Context &ctx, NodeId node) {
+  if (node == kNoNode || !ctx.tree.is(node, NodeKind::CallExpr))
+    return kNoNode;
+  for (NodeId arg : CallExprView(ctx.tree, node).args()) {
+    ArgView view(ctx.tree, arg);
+    if (view.name() != kNoNode && ctx.text(view.name()) == "keep")
+      return view.value();
+  }
+  return kNoNode;
+}
+
 bool offerWithoutKeptAxes(Context &ctx, DiagnosticBuilder report, const Expr *value,
                           const Type *target) {
   if (!value->type->isArray() || !(target->isArray() || target->isScalar()))
@@ -168,6 +181,10 @@ bool offerWithoutKeptAxes(Context &ctx, DiagnosticBuilder report, const Expr *va
       value->kind == ExprKind::Op && cast<OpExpr>(value)->op->opClass == OpClass::Reduction;
   if (isReduction && ctx.text(span).ends_with(')')) {
     report.note("a reduction keeps its axes, with extent 1");
+    if (NodeId kept = keepArgument(ctx, value->syntax); kept != kNoNode) {
+      report.fix(FixId::DropKeptAxis, "drop them: `keep: false`", {{ctx.span(kept), "false"}});
+      return true;
+    }
     report.fix(FixId::DropKeptAxis, "drop them: `keep: false`",
                {{{span.file, span.end - 1, span.end - 1}, ", keep: false"}});
     return true;
@@ -202,9 +219,10 @@ void explainExtents(Context &ctx, DiagnosticBuilder diagnostic, const Extent &a,
   MissingFact missing = missingFact(ctx.facts, verdict);
   if (!missing.text.empty())
     diagnostic.help(missing.isWhere
-                        ? "if they are always equal, say so: `where " + missing.text + "`"
-                        : "if they are always equal, say so before: `assert(" + missing.text +
-                              ")`");
+                        ? "if they are always equal, state it in the header: `where " +
+                              missing.text + "`"
+                        : "if they are always equal, state it before this statement: `assert(" +
+                              missing.text + ")`");
 }
 
 } // namespace ptl

@@ -398,10 +398,12 @@ Expr *checkCondition(Context &ctx, NodeId node) {
   Span span = condition->span;
   if (type->isArray() && type->elem == Elem{ElemKind::Bool})
     report.fix(
-        FixId::WhichOfAll, "reduce it to one `bool`, for example `all(…)`",
+        FixId::WhichOfAll, "reduce it to one `bool`, for example `all(" + excerpt(ctx, span) + ")`",
         {{{span.file, span.begin, span.begin}, "all("}, {{span.file, span.end, span.end}, ")"}});
+  if (type->isArray())
+    report.help("to choose for each element, write `select(" + excerpt(ctx, span) + ", a, b)`");
   else if (type->isScalar() && elemIs(type->elem, ElemConstraint::Number))
-    report.fix(FixId::CompareWithZero, "compare it: `… != 0`",
+    report.fix(FixId::CompareWithZero, "compare it: `" + excerpt(ctx, span) + " != 0`",
                {{{span.file, span.end, span.end}, " != 0"}});
   return errorExpr(ctx, node);
 }

@@ -53,6 +53,10 @@ struct Indexing {
   int64_t fromEnd(size_t axis) const {
     return static_cast<int64_t>(axis) - static_cast<int64_t>(base.rank());
   }
+  std::string axisText(int64_t fromEnd) const;
+  bool countsFromEnd(size_t axis, const Extent &extent, NodeId bound, Dim value);
+  void offerFromEnd(DiagnosticBuilder report, const IndexItem &item, const Extent &extent,
+                    Dim value);
   DiagnosticBuilder reportBound(const IndexItem &item, const Extent &extent,
                                 const std::string &value, Verdict verdict);
 };
@@ -92,16 +96,45 @@ void Indexing::addRest(size_t first, size_t count, Span span) {
     add(bounded(base.extents[first + i]));
 }
 
+/// Reports a bound of a slice that is a negative constant, as other languages count from the end.
+bool Indexing::countsFromEnd(size_t axis, const Extent &extent, NodeId bound, Dim value) {
+  if (!checkBounds || bound == kNoNode || !value.isConstant() || !extent.length ||
+      *value.constant() >= 0)
+    return false;
+  IndexItem item;
+  item.axis = fromEnd(axis);
+  item.span = ctx.span(bound);
+  offerFromEnd(
+      reportBound(item, extent, ctx.dims.toString(value), ctx.facts.proveNonNegative(value)), item,
+      extent, value);
+  return true;
+}
+
+void Indexing::offerFromEnd(DiagnosticBuilder report, const IndexItem &item, const Extent &extent,
+                            Dim value) {
+  std::string counted = ctx.dims.toString(ctx.dims.add(extent.length, value));
+  report.fix(FixId::CountFromEnd, "positions count from 0; from the end it is `" + counted + "`",
+             {{item.span, counted}});
+}
+
+/// Axes are counted from the end where leading axes of any number come before them.
+std::string Indexing::axisText(int64_t fromEnd) const {
+  int64_t axis = base.prefix ? fromEnd : static_cast<int64_t>(base.rank()) + fromEnd;
+  return std::to_string(axis);
+}
+
 DiagnosticBuilder Indexing::reportBound(const IndexItem &item, const Extent &extent,
                                         const std::string &value, Verdict verdict) {
   std::string text(ctx.text(item.span));
   auto report = ctx.sink.report(DiagId::OutOfBounds, item.span,
-                                {text, std::to_string(item.axis), toString(ctx, expr->base->type),
+                                {text, axisText(item.axis), toString(ctx, expr->base->type),
                                  ctx.dims.toString(extent.length)});
   // The message shows the value if it is not what the source says.
   if (value != text)
     report.note("its last position is `" + value + "`");
-  report.note(explain(ctx.facts, verdict));
+  // Of two numbers the message says it all.
+  if (!verdict.a.isConstant() || !verdict.b.isConstant())
+    report.note(explain(ctx.facts, verdict));
   if (const Local *local = rootLocal(expr->base))
     report.label(local->span, local->name + ": " + toString(ctx, local->type));
   failed = true;
@@ -121,9 +154,7 @@ void Indexing::addPosition(size_t axis, IndexItem item) {
     if (low.isFalse()) {
       auto report = reportBound(item, extent, value, low);
       if (item.value->dim.constant())
-        // A negative constant is how other languages count from the end.
-        report.help("positions count from 0; the last is `" +
-                    ctx.dims.toString(ctx.dims.sub(extent.length, ctx.dims.constant(1))) + "`");
+        offerFromEnd(report, item, extent, item.value->dim);
     } else if (high.isFalse()) {
       reportBound(item, extent, value, high);
     }
@@ -286,12 +317,18 @@ void Indexing::addSlice(size_t axis, NodeId index) {
     stop = length ? ctx.dims.add(info.start, dimOrHoist(ctx, length)) : dimOrHoist(ctx, end);
   }
   info.step = bound(view.step(), one, "the step of a slice");
-  if (!info.start || !stop || !info.step) {
+  if (!info.start || !stop || !info.step || countsFromEnd(axis, extent, view.start(), info.start) ||
+      countsFromEnd(axis, extent, view.stop(), stop)) {
     failed = true;
     return;
   }
   if (ctx.facts.proveLessEqual(info.step, ctx.dims.constant(0)).isTrue()) {
-    ctx.sink.report(DiagId::RangeStepNotPositive, info.span, {ctx.dims.toString(info.step)});
+    auto report =
+        ctx.sink.report(DiagId::RangeStepNotPositive, info.span, {ctx.dims.toString(info.step)});
+    std::string length = ctx.dims.toString(extent.length);
+    if (info.step.isConstant(-1) && view.start() == kNoNode && view.stop() == kNoNode)
+      report.help("an index array reverses the axis: `" + length + " - 1 - index(0.." + length +
+                  ")`");
     failed = true;
     return;
   }
@@ -313,10 +350,10 @@ void Indexing::addSlice(size_t axis, NodeId index) {
 void Indexing::addWritten(size_t axis, IndexItem item, const RangeInfo &info, Dim stop) {
   Verdict ordered = ctx.facts.proveLessEqual(info.start, stop);
   if (ordered.isFalse()) {
-    ctx.sink
-        .report(DiagId::SliceEndsBeforeStart, item.span,
-                {ctx.dims.toString(info.start), ctx.dims.toString(stop)})
-        .note(explain(ctx.facts, ordered));
+    auto report = ctx.sink.report(DiagId::SliceEndsBeforeStart, item.span,
+                                  {ctx.dims.toString(info.start), ctx.dims.toString(stop)});
+    if (!info.start.isConstant() || !stop.isConstant())
+      report.note(explain(ctx.facts, ordered));
     failed = true;
     return;
   }

@@ -86,9 +86,11 @@ static Expr *checkRangeOperator(Context &ctx, NodeId node, std::string_view spel
   if (isMissing(amount))
     return errorExpr(ctx, node);
   if (!amount->type->isInt()) {
-    ctx.sink.report(
+    auto report = ctx.sink.report(
         DiagId::NotAnInteger, amount->span,
         {"the number by which a range is shifted or scaled", toString(ctx, amount->type)});
+    if (amount->type->isArray())
+      report.help("`index(r)` is the array of the positions in a range `r`");
     return errorExpr(ctx, node);
   }
   // The shift has to be a dimension, so that bounds can be proved.

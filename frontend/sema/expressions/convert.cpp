@@ -51,6 +51,22 @@ static bool fitsGeneric(const ConstValue &value, const TypeParam &param) {
   return false;
 }
 
+void noteIntegers(DiagnosticBuilder report, ElemKind kind, const ConstValue &value) {
+  if (!isInteger(kind) || !value.isNumber())
+    return;
+  std::string text = "`" + std::string(elemInfo(kind).name) + "` holds ";
+  unsigned bits = kind == ElemKind::Int ? 64 : elemBits(kind);
+  bool isWhole = value.number.isInteger();
+  if (!isWhole)
+    text += "whole numbers";
+  else if (isSigned(kind))
+    text += "integers from " + std::to_string(INT64_MIN >> (64 - bits)) + " to " +
+            std::to_string(INT64_MAX >> (64 - bits));
+  else
+    text += "integers from 0 to " + std::to_string(UINT64_MAX >> (64 - bits));
+  report.note(text);
+}
+
 Expr *makeConst(Context &ctx, const ConstValue &value, const Type *type, NodeId node,
                 RoundMode mode) {
   if (type->isError())
@@ -79,9 +95,7 @@ Expr *makeConst(Context &ctx, const ConstValue &value, const Type *type, NodeId 
   if (!bits.fits) {
     auto report = ctx.sink.report(DiagId::LiteralDoesNotFit, spanOrNone(ctx, node),
                                   {toString(value), toString(ctx, type)});
-    if (value.isNumber() && !value.number.isInteger() &&
-        elemIs(type->elem, ElemConstraint::Integer))
-      report.note("`" + toString(ctx, type) + "` holds whole numbers");
+    noteIntegers(report, type->elem.kind, value);
     return errorExpr(ctx, node);
   }
   auto *expr = newExpr<ConstExpr>(ctx, node, type);
@@ -149,25 +163,55 @@ static Expr *fillWith(Context &ctx, Expr *value, const Type *target) {
   return expr;
 }
 
-static Expr *reportMismatch(Context &ctx, Expr *value, const Type *target, std::string_view what) {
-  auto report =
-      ctx.sink.report(DiagId::TypeMismatch, value->span,
-                      {std::string(what), toString(ctx, value->type), toString(ctx, target)});
+void offerConversion(Context &ctx, DiagnosticBuilder report, Span span, Elem from, Elem to) {
+  bool rounds = elemIs(from, ElemConstraint::Float) && elemIs(to, ElemConstraint::Integer);
+  std::string begin = toString(to) + "(", end = rounds ? ", round: .even)" : ")";
+  report.fix(
+      FixId::Convert, "convert it: `" + begin + excerpt(ctx, span) + end + "`",
+      {{{span.file, span.begin, span.begin}, begin}, {{span.file, span.end, span.end}, end}});
+}
+
+std::string excerpt(Context &ctx, Span span) {
+  constexpr size_t kLongest = 24;
+  std::string_view text = ctx.text(span);
+  bool isShort = text.size() <= kLongest && text.find('\n') == std::string_view::npos;
+  return isShort ? std::string(text) : "…";
+}
+
+void helpWithList(DiagnosticBuilder report) {
+  report.help(
+      "a list of numbers is not an array: compute its elements from `index(0..n)`, or assign "
+      "them one by one to a `var x = zeros(f32[n])`");
+}
+
+/// Whether one type is the other with its two axes swapped.
+static bool isTransposed(Context &ctx, const Type *type, const Type *target) {
+  return !type->prefix && !target->prefix && type->extents.size() == 2 &&
+         target->extents.size() == 2 &&
+         extentsEqual(ctx, type->extents[0], target->extents[1]) == Proof::True &&
+         extentsEqual(ctx, type->extents[1], target->extents[0]) == Proof::True;
+}
+
+/// What makes the shape of a value that of the target.
+static void offerShape(Context &ctx, DiagnosticBuilder report, const Expr *value,
+                       const Type *target) {
   const Type *type = value->type;
-  // Types of one kind that differ in their elements can be converted.
-  bool sameKind = type->kind == target->kind && (type->isArray() || type->isScalar());
-  if (sameKind && !(type->elem == target->elem)) {
-    bool rounds =
-        elemIs(type->elem, ElemConstraint::Float) && elemIs(target->elem, ElemConstraint::Integer);
-    std::string name = toString(target->elem);
-    std::string rest = rounds ? ", round: .even)" : ")";
-    report.fix(FixId::Convert, "convert it: `" + name + "(…" + rest + "`",
-               {{{value->span.file, value->span.begin, value->span.begin}, name + "("},
-                {{value->span.file, value->span.end, value->span.end}, rest}});
-  } else if (offerWithoutKeptAxes(ctx, report, value, target)) {
-    // The condition has added its fix to the report by now, and nothing more has to be said.
-  } else if (type->isArray() && target->isArray() && type->prefix == target->prefix &&
-             type->extents.size() == target->extents.size()) {
+  Span span = value->span;
+  bool isReduction =
+      value->kind == ExprKind::Op && cast<OpExpr>(value)->op->opClass == OpClass::Reduction;
+  if (isReduction && type->isScalar() && target->isArray()) {
+    report.note("without `axis:` a reduction is over all axes");
+    report.help("name the axis to reduce, for example `axis: -1`");
+  } else if (!type->isArray() || !target->isArray()) {
+    return;
+  } else if (isTransposed(ctx, type, target)) {
+    std::string text(ctx.text(span));
+    bool isPlain = value->kind == ExprKind::LocalRef || text.ends_with(')');
+    std::string begin = isPlain ? "" : "(", end = isPlain ? ".T" : ").T";
+    report.fix(
+        FixId::Transpose, "transpose it: `" + begin + excerpt(ctx, span) + end + "`",
+        {{{span.file, span.begin, span.begin}, begin}, {{span.file, span.end, span.end}, end}});
+  } else if (type->prefix == target->prefix && type->extents.size() == target->extents.size()) {
     // The first extent that differs is explained.
     for (size_t i = 0; i < type->extents.size(); ++i)
       if (extentsEqual(ctx, type->extents[i], target->extents[i]) != Proof::True) {
@@ -175,6 +219,21 @@ static Expr *reportMismatch(Context &ctx, Expr *value, const Type *target, std::
         break;
       }
   }
+}
+
+static Expr *reportMismatch(Context &ctx, Expr *value, const Type *target, std::string_view what) {
+  auto report =
+      ctx.sink.report(DiagId::TypeMismatch, value->span,
+                      {std::string(what), toString(ctx, value->type), toString(ctx, target)});
+  const Type *type = value->type;
+  // Types of one kind that differ in their elements can be converted.
+  bool sameKind = type->kind == target->kind && (type->isArray() || type->isScalar());
+  if (sameKind && !(type->elem == target->elem))
+    offerConversion(ctx, report, value->span, type->elem, target->elem);
+  else if (type->kind == TypeKind::List && target->isArray())
+    helpWithList(report);
+  else if (!offerWithoutKeptAxes(ctx, report, value, target))
+    offerShape(ctx, report, value, target);
   return errorExpr(ctx, value->syntax);
 }
 

@@ -36,6 +36,15 @@ Expr *convertInt(Context &ctx, Expr *value, Elem elem);
 /// Reports a mismatch with `what` ("the initial value", "the default of `eps`").
 Expr *convertTo(Context &ctx, Expr *value, const Type *target, std::string_view what);
 
+/// Offers the fix that converts the source text at `span` to another element type.
+void offerConversion(Context &ctx, DiagnosticBuilder report, Span span, Elem from, Elem to);
+/// The source text for a message; `…` where it is long.
+std::string excerpt(Context &ctx, Span span);
+/// The help for a list where an array is needed.
+void helpWithList(DiagnosticBuilder report);
+/// The note which integers a type holds, where a constant is none of them.
+void noteIntegers(DiagnosticBuilder report, ElemKind kind, const ConstValue &value);
+
 /// Whether a generic or concrete element type satisfies a constraint.
 bool elemIs(Elem elem, ElemConstraint constraint);
 inline bool elemIsInt(Elem elem) { return !elem.param && elem.kind == ElemKind::Int; }

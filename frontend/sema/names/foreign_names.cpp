@@ -12,7 +12,7 @@ constexpr ForeignName kCalls[] = {
 #include "frontend/sema/names/foreign_names.def"
 };
 constexpr ForeignName kTypes[] = {
-#define FOREIGN_TYPE(NAME, OURS) {NAME, OURS, ""},
+#define FOREIGN_TYPE(NAME, OURS, HOW) {NAME, OURS, HOW},
 #include "frontend/sema/names/foreign_names.def"
 };
 constexpr ForeignName kValues[] = {

@@ -6,6 +6,8 @@
 #include "frontend/sema/names/foreign_names.h"
 #include "frontend/sema/names/library_names.h"
 #include "frontend/sema/names/lookup.h"
+#include "frontend/syntax/typed_nodes.h"
+#include "ir/ops/instruction_table.h"
 #include "ir/ops/op_table.h"
 
 #include <algorithm>
@@ -145,9 +147,15 @@ static void suggestWithoutModule(Context &ctx, DiagnosticBuilder builder, std::s
   const ForeignName *foreign = foreignCall(member);
   foreign = foreign ? foreign : foreignType(member);
   foreign = foreign ? foreign : foreignValue(member);
-  if (suggestForeign(builder, foreign, whole) ||
-      suggestModules(ctx, builder, member, whole, {DeclSpace::Callable}))
+  if (suggestForeign(builder, foreign, whole))
     return;
+  // Two changes are needed, an import and the name alone.
+  for (const LibraryExport &each : ctx.state.options.exports->in(ctx.state.options.stdPath))
+    if (each.name == member && each.space == DeclSpace::Callable) {
+      builder.help("write `" + each.name + "`, with `import " + each.module + ": " + each.name +
+                   "` at the top of the file");
+      return;
+    }
   builder.help("built-ins are in no module: `exp(x)`; `import std.nn` binds one of the library");
 }
 
@@ -242,6 +250,37 @@ void reportUnknownValue(Context &ctx, std::string_view name, Span span) {
   suggest(builder, span, nearest.best());
 }
 
+/// The edit that adds a dimension to the header around `span`; none outside of headers.
+static std::optional<TextEdit> declareDim(Context &ctx, std::string_view name, Span span) {
+  NodeId node = ctx.tree.nodeAt(span.begin);
+  while (node != kNoNode && !ctx.tree.is(node, NodeKind::FnDecl) &&
+         !ctx.tree.is(node, NodeKind::KernelDecl) && !ctx.tree.is(node, NodeKind::ProgramDecl))
+    node = ctx.tree.parent(node);
+  if (node == kNoNode)
+    return std::nullopt;
+  CallableView view(ctx.tree, node);
+  if (view.body() != kNoNode && span.begin >= ctx.span(view.body()).begin)
+    return std::nullopt;
+  if (view.generics() == kNoNode) {
+    uint32_t end = ctx.span(view.name()).end;
+    return TextEdit{{span.file, end, end}, "[" + std::string(name) + "]"};
+  }
+  uint32_t end = ctx.span(view.generics()).end - 1;
+  return TextEdit{{span.file, end, end}, ", " + std::string(name)};
+}
+
+void reportUnknownDim(Context &ctx, std::string_view name, Span span) {
+  size_t before = ctx.sink.all().size();
+  reportUnknownValue(ctx, name, span);
+  if (ctx.sink.all().size() == before)
+    return;
+  if (auto edit = declareDim(ctx, name, span))
+    DiagnosticBuilder(&ctx.sink.all().back())
+        .fix(FixId::DeclareDimension,
+             "declare the dimension `" + std::string(name) + "` in brackets after the name",
+             {std::move(*edit)});
+}
+
 void reportUnknownCallable(Context &ctx, std::string_view name, Span span) {
   auto builder = ctx.sink.report(DiagId::UnknownFunction, span, {std::string(name)});
   if (const Local *local = ctx.scope.find(name)) {
@@ -260,14 +299,20 @@ void reportUnknownCallable(Context &ctx, std::string_view name, Span span) {
   for (const OpRecord &op : allOps())
     if (!op.isOperator)
       nearest.offer(op.name);
+  if (ctx.isKind(DeclKind::ManualKernel))
+    for (const InstructionInfo &info : instructions)
+      nearest.offer(info.mnemonic);
   suggest(builder, span, nearest.best());
 }
 
 void reportUnknownType(Context &ctx, std::string_view name, Span span) {
   auto builder = ctx.sink.report(DiagId::UnknownType, span, {std::string(name)});
-  if (ctx.scope.find(name)) {
-    builder.help("`" + std::string(name) +
-                 "` is a value; types are element types, structs and aliases");
+  if (const Local *local = ctx.scope.find(name)) {
+    std::string text(name);
+    builder.help(local->kind == LocalKind::Dimension
+                     ? "`" + text + "` is a dimension; an element type has a kind, as in `[" +
+                           text + ": float]`"
+                     : "`" + text + "` is a value; types are element types, structs and aliases");
     return;
   }
   if (suggestForeign(builder, foreignType(name), span) ||

@@ -7,6 +7,8 @@ namespace ptl {
 
 /// Reports an unknown name, with the nearest known spelling as a fix.
 void reportUnknownValue(Context &ctx, std::string_view name, Span span);
+/// The name in a dimension; in a signature the fix declares it.
+void reportUnknownDim(Context &ctx, std::string_view name, Span span);
 void reportUnknownCallable(Context &ctx, std::string_view name, Span span);
 void reportUnknownType(Context &ctx, std::string_view name, Span span);
 /// Reports that a module of the library is not imported, for `nn.silu` where `nn` is unknown;

@@ -271,27 +271,29 @@ Expr *checkSubmit(Context &ctx, NodeId node, std::string_view name,
   for (const CallArgument &arg : args) {
     NodeId *slot = arg.name.empty() ? &task : arg.name == "over" ? &over : nullptr;
     if (!slot || *slot != kNoNode || arg.isInout)
-      return refuse(arg.span, "`" + std::string(ctx.text(arg.node)) + "` is no argument of it");
+      return refuse(arg.span,
+                    "`" + std::string(ctx.text(arg.node)) + "` is not one of its arguments");
     *slot = arg.value;
   }
   Expr *call = task == kNoNode ? errorExpr(ctx, node) : checkExpr(ctx, task);
   if (task == kNoNode || over == kNoNode)
-    return refuse(ctx.span(node), task == kNoNode
-                                      ? "it needs what is to be computed"
-                                      : "it needs the level of whose parts one does it, `over:`");
+    return refuse(ctx.span(node),
+                  task == kNoNode
+                      ? "it needs the call that is to be computed, as in `submit(f(x), over: chip)`"
+                      : "it needs the level of the part that computes it, as in `over: chip`");
   if (!ctx.tree.is(over, NodeKind::NameExpr))
     return refuse(ctx.span(over), "`over:` takes the name of a level");
   checkLevelName(ctx, over);
   if (isMissing(call))
     return errorExpr(ctx, node);
   if (!isa<CallExpr>(*call) || cast<CallExpr>(call)->callee->kind != DeclKind::Fn)
-    return refuse(ctx.span(task), "a task is a call of a `fn`");
+    return refuse(ctx.span(task), "its first argument must be a call of a `fn`");
   if (!call->type->isArray() && !call->type->isScalar())
-    return refuse(ctx.span(task), "a task makes one array or number");
+    return refuse(ctx.span(task), "the `fn` of a task must return one array or one scalar");
   if (std::string why = whyNotHere(ctx); !why.empty())
     return refuse(ctx.span(node), why);
   if (ctx.inSection)
-    return refuse(ctx.span(node), "it stands in a section, which is for one part already");
+    return refuse(ctx.span(node), "it is in a section, which one part runs already");
   auto *made = newExpr<ConvertExpr>(ctx, node, call->type);
   made->arg = call;
   return made;

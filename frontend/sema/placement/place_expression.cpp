@@ -48,7 +48,7 @@ ValueId ExpressionWalk::value(const Expr &expr) {
   case ExprKind::Block:
     return SectionWalk(p_).pop(cast<BlockExpr>(expr));
   default:
-    p_.refuse(expr, "this expression", "there is no rule for it");
+    p_.refuse(expr, "this expression", "no rule gives the placement of its result");
   }
 }
 
@@ -110,7 +110,7 @@ std::vector<ValueId> ExpressionWalk::apply(const OpExpr &expr) {
   if (!hasPlacementRule(*expr.op) || !std::ranges::all_of(types, [](const Type *type) {
         return type->isArray() || type->isScalar();
       }))
-    p_.refuse(expr, name, "there is no rule for it");
+    p_.refuse(expr, name, "no rule gives the placement of its result");
   PlacedValue made;
   made.kind = PlacedKind::Apply;
   made.expr = &expr;

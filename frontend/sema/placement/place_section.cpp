@@ -164,9 +164,10 @@ ValueId SectionWalk::task(const ConvertExpr &expr) {
     refuse(p_.tree_.span(over),
            "the arrays of this program lie over no `" + std::string(p_.tree_.text(over)) + "`");
   if (p_.section_)
-    refuse(expr.span, "it stands in another task");
+    refuse(expr.span, "it is inside another task");
   if (p_.loopDepth_ > 0 && !p_.round_)
-    refuse(expr.span, "the rounds of a `while` have no number, by which its tasks would go round");
+    refuse(expr.span, "tasks are distributed by the number of the iteration, which a `while` does "
+                      "not have; use a `for`");
   LevelPlacement at = onPart(0);
   at.stage = p_.dims_.constant(p_.tasks_++);
   if (p_.round_)

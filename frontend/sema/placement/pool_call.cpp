@@ -67,7 +67,8 @@ static Expr *checkMake(Context &ctx, NodeId node, const std::vector<CallArgument
     }
     std::optional<int64_t> bytes = requireConstInt(ctx, arg.value, "the size of a pool");
     if (bytes && *bytes < 1)
-      return refuse(ctx, arg.value, "`pool`", "its `" + std::string(arg.name) + "` is no size");
+      return refuse(ctx, arg.value, "`pool`",
+                    "its `" + std::string(arg.name) + "` must be a number of bytes of at least 1");
     *size = static_cast<uint64_t>(bytes.value_or(1));
   }
   if (page.size() != 1 || !page[0].name.empty())

@@ -131,15 +131,11 @@ static void reportUnfit(Context &ctx, const AssignStmt *stmt, const Expr *value,
       (value->type->isScalar() || value->type->isArray()) && !(value->type->elem == type->elem);
   if (!elemDiffers) {
     offerWithoutKeptAxes(ctx, report, value, type);
+    if (!stmt->place && value->type->isScalar() && type->isArray())
+      report.help("`" + stmt->target->name + "[..] = …` assigns it to every element");
     return;
   }
-  // A conversion to integers has to say how it rounds.
-  bool rounds = elemIs(value->type->elem, ElemConstraint::Float) &&
-                elemIs(type->elem, ElemConstraint::Integer);
-  std::string name = toString(type->elem), end = rounds ? ", round: .even)" : ")";
-  report.fix(FixId::Convert, "convert it: `" + name + "(…" + end + "`",
-             {{{value->span.file, value->span.begin, value->span.begin}, name + "("},
-              {{value->span.file, value->span.end, value->span.end}, end}});
+  offerConversion(ctx, report, value->span, value->type->elem, type->elem);
 }
 
 /// The value as the place takes it: equal element types; extents of 1, missing axes and scalars

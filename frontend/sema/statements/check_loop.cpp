@@ -309,7 +309,9 @@ static void requireStaticDomain(Context &ctx, const Domain &domain) {
                 isStaticDim(ctx, domain.hi) && (!domain.size || isStaticDim(ctx, domain.size)));
   if (!known)
     ctx.sink.report(DiagId::StaticNotKnown, iterable->span, {"the domain of a `static for`"})
-        .note("only constants, tunables and `static` dimensions are known at compile time");
+        .note("only constants, tunables and `static` dimensions are known at compile time")
+        .help("declare its dimension as `static`, as in `fn f[static N](x: f32[N])`, or write the "
+              "loop without `static`");
 }
 
 /// Checks what a `for` goes through, and declares its variable.
@@ -378,7 +380,8 @@ static void checkParallelPlace(Context &ctx, NodeId node) {
     if (ctx.isKind(DeclKind::ManualKernel) || ctx.inSection)
       ctx.sink.report(DiagId::NestedParallel, span, {})
           .note(std::string(ctx.inSection ? "a section of one core" : "a manual kernel") +
-                " distributes the points of one grid over the core groups")
+                " can have only one `parallel`, whose iterations are distributed over the core "
+                "groups")
           .help(
               "put all variables into one `parallel`: `parallel i in …, j in … { }`, or use `for`");
     return;

@@ -83,9 +83,12 @@ static void bindTuple(Context &ctx, LetStmt *let, NodeId pattern, const Type *ty
 static bool canBeVar(Context &ctx, const Type *type, Span span) {
   bool can = type->kind != TypeKind::Range && type->kind != TypeKind::String &&
              type->kind != TypeKind::List;
-  if (!can)
-    ctx.sink.report(DiagId::CannotBeVar, span, {toString(ctx, type)});
-  return can;
+  if (can)
+    return true;
+  auto report = ctx.sink.report(DiagId::CannotBeVar, span, {toString(ctx, type)});
+  if (type->kind == TypeKind::List)
+    helpWithList(report);
+  return false;
 }
 
 static Stmt *checkLet(Context &ctx, NodeId node) {
@@ -106,8 +109,11 @@ static Stmt *checkLet(Context &ctx, NodeId node) {
   // changed.
   if (ctx.isKind(DeclKind::Kernel) && !ctx.inParallel() && !ctx.inSection &&
       (type->isArray() || let->isVar)) {
-    ctx.sink.report(DiagId::OnlyScalarsBeforeParallel, ctx.span(node),
-                    {let->isVar ? "a `var`" : "`" + toString(ctx, type) + "`"});
+    ctx.sink
+        .report(DiagId::OnlyScalarsBeforeParallel, ctx.span(node),
+                {let->isVar ? "a `var`" : "`" + toString(ctx, type) + "`"})
+        .help(let->isVar ? "declare it inside of the `parallel`, or with `let`"
+                         : "compute it inside of the `parallel`");
     type = errorType(ctx);
   }
   if (let->isVar && !canBeVar(ctx, type, ctx.span(node)))
@@ -257,6 +263,34 @@ static Stmt *checkJump(Context &ctx, NodeId node, bool isBreak) {
   return stmt;
 }
 
+/// The declared results of the declaration.
+static Span resultSpan(Context &ctx) {
+  return ctx.span(CallableView(ctx.tree, ctx.decl->syntax).results());
+}
+
+Expr *convertToResult(Context &ctx, Expr *value, const Type *type, std::string_view what) {
+  size_t before = ctx.sink.all().size();
+  const Type *given = value->type;
+  Expr *converted = convertTo(ctx, value, type, what);
+  if (ctx.sink.all().size() != before + 1 || ctx.sink.all().back().id != DiagId::TypeMismatch)
+    return converted;
+  // The mistake may as well be in the header.
+  Diagnostic &mismatch = ctx.sink.all().back();
+  DiagnosticBuilder report(&mismatch);
+  Span declared = resultSpan(ctx);
+  if (declared.file != mismatch.span.file)
+    return converted;
+  report.label(declared, "the result is declared here");
+  bool isLegal =
+      given->isArray() &&
+      std::none_of(given->extents.begin(), given->extents.end(), [](const Extent &extent) {
+        return !extent.length || extent.length.constant().value_or(0) < 0;
+      });
+  if (isLegal && mismatch.fixes.empty())
+    report.help("or declare the result as `-> " + toString(ctx, given) + "`");
+  return converted;
+}
+
 static Stmt *checkReturn(Context &ctx, NodeId node) {
   NodeId valueNode = ReturnStmtView(ctx.tree, node).value();
   auto *stmt = newStmt<ReturnStmt>(ctx, node);
@@ -264,15 +298,16 @@ static Stmt *checkReturn(Context &ctx, NodeId node) {
   for (LoopFrame &loop : ctx.loops)
     loop.returns = true;
   // One report is enough, although several loops may be parallel.
+  bool inFn = ctx.inFn();
   for (const LoopFrame &loop : ctx.loops)
-    if (loop.kind == LoopKind::Parallel) {
+    // A value outside of a `fn` is reported below, and is the same mistake.
+    if (loop.kind == LoopKind::Parallel && (inFn || valueNode == kNoNode)) {
       ctx.sink.report(DiagId::JumpOutOfParallel, ctx.span(node), {"return"})
           .label(loop.span, "the loop");
       break;
     }
-  bool inFn = ctx.inFn();
   const Type *type = inFn && ctx.decl->returnType ? ctx.decl->returnType : nullptr;
-  bool wantsValue = type && type->kind != TypeKind::Void;
+  bool wantsValue = type && type->kind != TypeKind::Void && !type->isError();
   if (valueNode == kNoNode) {
     if (wantsValue)
       ctx.sink.report(DiagId::ReturnNeedsValue, ctx.span(node),
@@ -284,9 +319,10 @@ static Stmt *checkReturn(Context &ctx, NodeId node) {
     ctx.sink.report(DiagId::ReturnHasValue, ctx.span(valueNode), {})
         .help("assign the result to an output");
   else if (wantsValue)
-    stmt->value = convertTo(ctx, stmt->value, type, "the returned value");
+    stmt->value = convertToResult(ctx, stmt->value, type, "the returned value");
   // A `fn` without a result may still say `return f()` where `f` has no value either.
-  else if (type && !stmt->value->type->isError() && stmt->value->type->kind != TypeKind::Void)
+  else if (type && !type->isError() && !stmt->value->type->isError() &&
+           stmt->value->type->kind != TypeKind::Void)
     ctx.sink.report(DiagId::HasNoValue, ctx.span(valueNode), {ctx.decl->name})
         .help("declare the result type: `-> " + toString(ctx, stmt->value->type) + "`");
   return stmt;
@@ -327,6 +363,9 @@ std::string declKindText(Context &ctx) {
 static void checkKernelTop(Context &ctx, NodeId node) {
   if (!ctx.isKind(DeclKind::Kernel) || ctx.inParallel() || ctx.inSection)
     // Inside a `parallel` or a section the statements run on a core.
+    return;
+  // The loop around the statement was reported, which is the same mistake.
+  if (!ctx.loops.empty())
     return;
   switch (ctx.tree.kind(node)) {
   case NodeKind::AssignStmt:

@@ -57,6 +57,11 @@ static Dim dimOfLocal(Context &ctx, NodeId node, const Local &local) {
                       "this is `" + toString(ctx, local.type) + "`; dimensions are `int`");
 }
 
+constexpr const char *kCalls = "a dimension may call `cdiv`, `min` and `max` only";
+constexpr const char *kNamed = "an extent is named in the type of the array";
+constexpr const char *kForms =
+    "a dimension is made of names of dimensions, integers, `+ - * / % **`, `cdiv`, `min` and `max`";
+
 static Dim dimOfName(Context &ctx, NodeId node) {
   std::string_view name = ctx.tree.mainText(node);
   ValueRef ref = lookupValue(ctx, name);
@@ -67,7 +72,7 @@ static Dim dimOfName(Context &ctx, NodeId node) {
   if (ref.module || findElem(ctx, name))
     return reportNotDim(ctx, node, ref.module ? "this is a module" : "this is an element type");
   if (!name.empty())
-    reportUnknownValue(ctx, name, ctx.span(node));
+    reportUnknownDim(ctx, name, ctx.span(node));
   return {};
 }
 
@@ -75,7 +80,7 @@ static Dim dimOfMember(Context &ctx, NodeId node) {
   MemberExprView member(ctx.tree, node);
   std::string_view field = ctx.text(member.name());
   if (!ctx.tree.is(member.base(), NodeKind::NameExpr))
-    return reportNotDim(ctx, node, "");
+    return reportNotDim(ctx, node, kForms);
   ValueRef ref = lookupValue(ctx, ctx.tree.mainText(member.base()));
   if (ref.module) {
     ValueRef value = lookupValueIn(ctx, *ref.module, field, ctx.span(member.name()));
@@ -86,8 +91,9 @@ static Dim dimOfMember(Context &ctx, NodeId node) {
     return {};
   }
   if (!ref.local || !ref.local->type || ref.local->type->kind != TypeKind::Range)
-    return ref.local && ref.local->type && ref.local->type->isError() ? Dim()
-                                                                      : reportNotDim(ctx, node, "");
+    return ref.local && ref.local->type && ref.local->type->isError()
+               ? Dim()
+               : reportNotDim(ctx, node, field == "shape" || field == "size" ? kNamed : kForms);
   const RangeInfo &range = *ref.local->type->range;
   if (field == "start")
     return range.start;
@@ -102,7 +108,9 @@ static Dim dimOfMember(Context &ctx, NodeId node) {
     return range.count;
   if (field == "size" || field == "count")
     return reportNotDim(ctx, node, "only ranges made by `tiles` have a size and a count");
-  return reportNotDim(ctx, member.name(), "a range has `start end len size count`");
+  return reportNotDim(
+      ctx, member.name(),
+      "a range has `start`, `end` and `len`, and from `tiles` also `size` and `count`");
 }
 
 static Dim divide(Context &ctx, NodeId node, Dim a, Dim b, TokenKind op) {
@@ -126,7 +134,8 @@ static Dim dimOfBinary(Context &ctx, NodeId node) {
                       op == TokenKind::Slash || op == TokenKind::Percent ||
                       op == TokenKind::StarStar || op == TokenKind::ShiftLeft;
   if (!isArithmetic)
-    return reportNotDim(ctx, node, "dimensions know `+ - * / % **`, `cdiv`, `min` and `max`");
+    return reportNotDim(ctx, node,
+                        "a dimension is computed by `+ - * / % **`, `cdiv`, `min` and `max` only");
   Dim a = resolveDim(ctx, binary.lhs());
   Dim b = resolveDim(ctx, binary.rhs());
   if (!a || !b)
@@ -154,15 +163,33 @@ static Dim dimOfBinary(Context &ctx, NodeId node) {
   return result;
 }
 
+/// `len(x)` and `size(x)` of other languages have the name that the type of `x` gives the extent.
+static Dim reportCall(Context &ctx, NodeId node, const CallExprView &call, std::string_view name) {
+  bool asksForLength = name == "len" || name == "size" || name == "shape";
+  auto report =
+      ctx.sink.report(DiagId::NotADimension, ctx.span(node), {std::string(ctx.text(node))});
+  report.primary(asksForLength ? kNamed : kCalls);
+  if (!asksForLength || call.args().size() != 1)
+    return {};
+  NodeId value = ArgView(ctx.tree, call.args()[0]).value();
+  const Local *local =
+      ctx.tree.is(value, NodeKind::NameExpr) ? ctx.scope.find(ctx.tree.mainText(value)) : nullptr;
+  if (!local || !local->type || !local->type->isArray() || local->type->extents.size() != 1)
+    return {};
+  std::string text = toString(ctx.dims, local->type->extents[0]);
+  report.fix(FixId::ExtentOfShape, "write `" + text + "`", {{ctx.span(node), text}});
+  return {};
+}
+
 static Dim dimOfCall(Context &ctx, NodeId node) {
   CallExprView call(ctx.tree, node);
   if (!ctx.tree.is(call.callee(), NodeKind::NameExpr))
-    return reportNotDim(ctx, node, "dimensions know the calls `cdiv`, `min` and `max`");
+    return reportNotDim(ctx, node, kCalls);
   std::string_view name = ctx.tree.mainText(call.callee());
   // A function that the user declares under such a name is no dimension operation.
   bool isKnown = (name == "cdiv" || name == "min" || name == "max") && !lookupCallable(ctx, name);
   if (!isKnown)
-    return reportNotDim(ctx, node, "dimensions know the calls `cdiv`, `min` and `max`");
+    return reportCall(ctx, node, call, name);
   std::vector<Dim> args;
   for (NodeId arg : call.args()) {
     ArgView view(ctx.tree, arg);
@@ -218,11 +245,11 @@ Dim resolveDim(Context &ctx, NodeId node) {
       Dim operand = resolveDim(ctx, UnaryExprView(ctx.tree, node).operand());
       return operand ? ctx.dims.negate(operand) : Dim();
     }
-    return reportNotDim(ctx, node, "");
+    return reportNotDim(ctx, node, kForms);
   case NodeKind::RangeExpr:
     return reportNotDim(ctx, node, "a shape holds lengths, not ranges; name the range in a loop");
   default:
-    return reportNotDim(ctx, node, "");
+    return reportNotDim(ctx, node, kForms);
   }
 }
 

@@ -54,7 +54,7 @@ class Plan:
             found = [index for index in floats if name in _gradient_names(inputs[index])]
             if not found:
                 known = ", ".join(f"`d{inputs[index]}`" for index in floats)
-                raise errors.CallError(f"`{self.backward.__name__}`: `{name}` is no gradient of an input of "
+                raise errors.CallError(f"`{self.backward.__name__}`: `{name}` is not a gradient of an input of "
                                        f"`{self.forward.__name__}`; those would be {known}")  # fmt: skip
             targets.append(found[0])
         return targets

@@ -92,7 +92,7 @@ def write(path, folder=None, is_torch=False, backward=None):
     folder = pathlib.Path(folder) if folder else path.parent
     name = path.stem.removeprefix("lib") if path.suffix == ".so" else path.stem
     if not name.isidentifier() or keyword.iskeyword(name):
-        raise errors.LoadError(f"`{name}` is no name of a Python module")
+        raise errors.LoadError(f"`{name}` is not a valid name of a Python module")
     if is_torch:
         from . import torch
 

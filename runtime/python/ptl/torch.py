@@ -48,7 +48,7 @@ class Operators(_Library):
         super().__init__(path)
         self._namespace = namespace or re.sub(r"\W", "_", pathlib.Path(self._path).stem.removeprefix("lib"))
         if not self._namespace.isidentifier():
-            raise errors.CallError(f"`{self._namespace}` is no name of a namespace; give another one as `namespace=`")
+            raise errors.CallError(f"`{self._namespace}` is not a valid namespace name; give another one as `namespace=`")
         registered = _namespaces.get(self._namespace)
         if registered is None:
             registered = _namespaces[self._namespace] = _Namespace(self._namespace, self._path)

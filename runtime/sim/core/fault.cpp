@@ -40,17 +40,18 @@ bool failDivision(const CoreState &core, const Step &step) {
 }
 
 bool failUnknown(const CoreState &core, const Step &step, const Scalar &needed) {
-  std::string what = step.kind == StepKind::JumpUnlessLess ? "how often a loop goes round"
+  std::string what = step.kind == StepKind::JumpUnlessLess ? "the number of iterations of a loop"
                      : step.kind == StepKind::JumpUnless   ? "whether a branch is taken"
                                                            : "`" + std::string(nameOf(step)) + "`";
   // An unknown scalar has the number of the array that it is an element of, from 1.
-  std::string data = "what is computed";
+  std::string data = "a computed value";
   if (needed.i > 0)
     data = "elements of `" + core.launch.pointers[static_cast<size_t>(needed.i - 1)].name + "`";
   if (core.launch.result.ok)
     core.launch.result.lacksValues = true;
   return failAt(core, step, what,
-                "depends on " + data + ": there are no values where only times are wanted");
+                "depends on " + data +
+                    ", whose values are not computed when only times are simulated");
 }
 
 } // namespace ptl::rt::sim

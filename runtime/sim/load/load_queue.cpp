@@ -41,7 +41,7 @@ template <typename InitOp> bool FunctionLoader::initQueue(InitOp op, bool throug
   if (auto local = op.getLocalSlotNum())
     queue.localSlots = *local;
   else if (throughGlobal)
-    return fail(op, "does not say its `local_slot_num`");
+    return fail(op, "lacks its `local_slot_num`");
   if (queue.slots <= 0 || (throughGlobal && queue.localSlots <= 0))
     return fail(op, "has no slots");
   kernel_.queues[static_cast<size_t>(index)] = queue;

@@ -10,7 +10,7 @@ namespace ptl::rt::sim {
 bool FunctionLoader::loadConstant(Operation *op) {
   std::optional<ptl::Scalar> value = ir::scalarOf(cast<arith::ConstantOp>(op).getValue());
   if (!value || !ir::registerKindOf(op->getResult(0).getType()))
-    return fail(op, "is no scalar");
+    return fail(op, "is not a scalar");
   add(StepKind::Constant, op, {}).constant = {value->i, value->f};
   return true;
 }

@@ -75,11 +75,12 @@ void addGains(const Timeline &timeline, Analysis &analysis, const Rerun &rerun, 
   WhatIf what;
   what.shared = true;
   if (timeline.bytes > 0 && !forHints)
-    ask(analysis, rerun, what, "every core had L2 for itself, and all were in it");
+    ask(analysis, rerun, what,
+        "every core had the bandwidth of L2 to itself, and all data were in L2");
   what = {};
   what.crossCore = true;
   if (share("core to core") && !forHints)
-    ask(analysis, rerun, what, "cores heard of each other at once");
+    ask(analysis, rerun, what, "signals between cores took no time");
   what = {};
   what.signals = true;
   if (share("signal hub"))
