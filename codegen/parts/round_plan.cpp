@@ -51,6 +51,7 @@ bool hasLikeRounds(const PlacedProgram &placed, const PlacedLoop &loop) {
   auto depends = [&](Dim dim) { return dim && dim.mentions(loop.variable); };
   for (ValueId id = loop.first; id < loop.end; ++id)
     if (std::ranges::any_of(placed.values[id].shape, depends) ||
+        (placed.values[id].kind == PlacedKind::Move && depends(placed.values[id].dim)) ||
         std::ranges::any_of(placed.values[id].placement, [&](const LevelPlacement &at) {
           return at.stages && depends(at.stage);
         }))

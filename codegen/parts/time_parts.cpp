@@ -226,11 +226,18 @@ std::optional<int64_t> PartsTimer::untilLeft(const PlacedLoop &loop, int64_t rou
 /// The number of rounds of a loop; nullopt, with a reason, if the run would stop there or data
 /// decides it.
 std::optional<int64_t> PartsTimer::roundsOf(const PlacedLoop &loop) {
-  if (!loop.stmt && !question_.rounds)
-    why_ = "a `while` that changes `" + loop.carried[0].local->name +
-           "` goes round as often as data say; `--rounds N` gives a number";
-  if (!loop.stmt)
-    return question_.rounds;
+  // More rounds than these are not worth their time here.
+  constexpr int64_t mostKnown = 4096;
+  if (!loop.stmt) {
+    std::optional<int64_t> rounds = question_.rounds;
+    if (!loop.leaves)
+      if (auto known = knownRounds(question_, variables_, loop, mostKnown))
+        rounds = known;
+    if (!rounds)
+      why_ = "a `while` that changes `" + loop.carried[0].local->name +
+             "` goes round as often as data say; `--rounds N` gives a number";
+    return rounds;
+  }
   int64_t lo = number(loop.lo), hi = number(loop.hi), step = number(loop.step);
   if (step >= 1)
     return untilLeft(loop, lo < hi ? (hi - lo - 1) / step + 1 : 0);

@@ -237,7 +237,7 @@ LevelPlacement ExpressionWalk::overLevel(size_t level, const JudgedExpr &judged,
                              at(i));
       throw Refused();
     }
-    operands[i][level] = {PlacementKind::Cut, *verdict.slices[i], Fold::Sum, verdict.turn};
+    operands[i][level] = {PlacementKind::Cut, *verdict.slices[i]};
   }
   return verdict.result;
 }
@@ -313,8 +313,16 @@ ValueId ExpressionWalk::move(const ConvertExpr &expr, const MovementRecord &move
   made.movement = &movement;
   made.how = movementAlgorithm(p_.tree_, expr);
   made.level = to->level;
+  made.over = std::move(to->over);
   made.operands = {id};
   made.placement = std::move(to->placement);
+  if (expr.shift) {
+    if (!p_.isKnown(p_.inProgram(expr.shift->by)))
+      p_.refuse(expr, "`shift`",
+                "its distance `by:` must be computed from sizes and loop variables, so that all "
+                "parts know it");
+    made.dim = p_.inProgram(expr.shift->by);
+  }
   return p_.add(std::move(made));
 }
 

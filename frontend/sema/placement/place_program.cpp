@@ -219,6 +219,16 @@ void Placer::let(const LetStmt &stmt) {
   ValueId id = value(*stmt.value);
   if (placed_.values[id].shape.size() != shapeOf(*local.type).size())
     refuse(*stmt.value, "this `let`", "its type would broadcast the value");
+  // `let n = count` in front of `x[n..n + 4, :]`: positions are dimensions, and this one has its number when the program runs.
+  bool isSame = std::ranges::all_of(placed_.values[id].placement, &LevelPlacement::isWhole);
+  if (local.symbol && local.dim && local.type->isInt() && !stmt.isVar && isSame && !outermost_) {
+    PlacedValue value = placed_.values[id];
+    value.kind = PlacedKind::Number;
+    value.operands = {id};
+    value.dim = local.dim;
+    id = add(std::move(value));
+    known_.insert(*local.symbol);
+  }
   bind(local, id);
 }
 

@@ -131,7 +131,7 @@ std::optional<PlacedValue> SectionWalk::ownElement(const IndexExpr &expr) {
   PlacedValue of = p_.placed_.values[found->second];
   LevelPlacement &at = of.placement[p_.section_->level];
   int64_t first = -static_cast<int64_t>(of.shape.size());
-  bool isOwn = at.cuts(first) && at.turn == 0 && of.shape[0] == p_.section_->at.stages &&
+  bool isOwn = at.cuts(first) && of.shape[0] == p_.section_->at.stages &&
                !expr.items.empty() && expr.items[0].kind == IndexItemKind::Position &&
                expr.items[0].value->dim &&
                p_.inProgram(expr.items[0].value->dim) == p_.section_->at.stage;
