@@ -48,9 +48,6 @@ private:
     for (std::optional<ValueId> operand : move.operands)
       if (operand && *operand >= steps_.front().begin)
         first = std::max(first, stepOf(*operand) + 1);
-    // Numbers that data give are known from where they are bound.
-    if (move.dim && !move.dim.isConstant())
-      first = number;
     // What another movement brings may not be there yet when its step is over.
     if (first > 0 && placed_.values[steps_[first - 1].begin].kind == PlacedKind::Move)
       first = number;

@@ -90,33 +90,31 @@ TEST(EarlyMoves, BeginBeforeWhatTheyDoNotNeed) {
   ASSERT_TRUE(placed);
   const PlacedLoop &loop = placed->loops.back();
   EarlyMoves early = earlyMovesOf(*placed, loop.body(), loop.end);
-  // The minimum is needed at once. The blocks go on while it is taken, but not sooner: the distance is a number of the round.
-  std::vector<ValueId> begun;
-  for (const auto &[before, moves] : early.before)
-    begun.insert(begun.end(), moves.begin(), moves.end());
-  ASSERT_EQ(begun.size(), 1u);
-  EXPECT_EQ(placed->values[begun[0]].movement->name, "shift");
+  // The minimum is needed at once; the blocks are there when the round begins, and are needed when it ends.
+  ASSERT_EQ(early.before.size(), 1u);
+  auto [first, moves] = *early.before.begin();
+  EXPECT_EQ(first, loop.body());
+  ASSERT_EQ(moves.size(), 1u);
+  EXPECT_EQ(placed->values[moves[0]].movement->name, "shift");
 }
 
-TEST(EarlyMoves, BeginWithTheRoundIfWhatTheySendIsThere) {
+TEST(EarlyMoves, WaitForWhatTheySend) {
   CheckedText checked(R"(
-program p[P, S](x: f32[P, S] over chip by P, w: f32[S, S]) -> (y: f32[P, S] over chip by P) at host {
-    var block = x
-    var sums = zeros(f32[P, S])
-    for _r in 0..P {
-        sums = sums * 0.5 + block @ w
-        block = shift(block, over: chip, by: 1)
-    }
-    y = sums
+program p[M, N](x: f32[M, N] over chip by M, w: f32[N, N]) -> (y: f32[M, N], z: f32[M, N] over chip by M) at host {
+    let a = x @ w
+    let all = all_gather(a, over: chip)
+    z = max(a, x) * 2.0
+    y = all
 }
 )");
   ASSERT_TRUE(checked.ok()) << checked.errors();
   auto placed = checked.placed(*checked.find("p"));
   ASSERT_TRUE(placed);
-  const PlacedLoop &loop = placed->loops.back();
-  EarlyMoves early = earlyMovesOf(*placed, loop.body(), loop.end);
+  EarlyMoves early = earlyMovesOf(*placed, 0, static_cast<ValueId>(placed->values.size()));
   ASSERT_EQ(early.before.size(), 1u);
-  EXPECT_EQ(early.before.begin()->first, loop.body());
+  auto [before, moves] = *early.before.begin();
+  ASSERT_EQ(moves.size(), 1u);
+  EXPECT_GT(before, *placed->values[moves[0]].operands[0]);
 }
 
 TEST(EarlyMoves, ChangeNoResult) {

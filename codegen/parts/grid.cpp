@@ -65,8 +65,7 @@ Box Grid::boxOf(const Placement &placement, std::vector<int64_t> shape, uint32_t
     if (!at.isCut())
       continue;
     Interval &axis = box[box.size() - static_cast<size_t>(-at.axis)];
-    Interval block =
-        movement::blockOf(axis.length(), counts_[level], coordinate(part, level));
+    Interval block = movement::blockOf(axis.length(), counts_[level], coordinate(part, level));
     axis = {axis.begin + block.begin, axis.begin + block.end};
   }
   // Levels cut an axis one after the other: each cuts the block that the levels before it left.
@@ -187,11 +186,13 @@ private:
     return grid_.holds(elsewhere, part);
   }
 
-  bool isOver(size_t level) const { return std::ranges::find(move_.over, level) != move_.over.end(); }
+  bool isOver(size_t level) const {
+    return std::ranges::find(move_.over, level) != move_.over.end();
+  }
   /// Of the parts that differ over the levels of the movement only.
   bool isFirst(uint32_t part) const {
-    return std::ranges::all_of(
-        move_.over, [&](size_t level) { return grid_.coordinate(part, level) == 0; });
+    return std::ranges::all_of(move_.over,
+                               [&](size_t level) { return grid_.coordinate(part, level) == 0; });
   }
   std::vector<uint32_t> partsLike(uint32_t first) const {
     std::vector<uint32_t> parts;

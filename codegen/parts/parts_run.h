@@ -159,7 +159,8 @@ private:
   Pools pools_;
   std::map<std::pair<ValueId, ValueId>, EarlyMoves> early_; ///< by the values of a body
   std::map<ValueId, std::shared_ptr<Flight>> flights_;      ///< which have not landed
-  std::unique_ptr<Mover> mover_; ///< ends first, since its work uses the others; null: none go on beside
+  std::unique_ptr<Mover>
+      mover_; ///< ends first, since its work uses the others; null: none go on beside
 };
 
 } // namespace ptl::parts

@@ -47,16 +47,23 @@ bool choosesByRound(const PlacedProgram &placed, const PlacedLoop &loop) {
   });
 }
 
+bool shiftsByRound(const PlacedProgram &placed, const PlacedLoop &loop) {
+  return std::any_of(placed.values.begin() + loop.body(), placed.values.begin() + loop.end,
+                     [&](const PlacedValue &value) {
+                       return value.kind == PlacedKind::Move && value.dim &&
+                              value.dim.mentions(loop.variable);
+                     });
+}
+
 bool hasLikeRounds(const PlacedProgram &placed, const PlacedLoop &loop) {
   auto depends = [&](Dim dim) { return dim && dim.mentions(loop.variable); };
   for (ValueId id = loop.first; id < loop.end; ++id)
     if (std::ranges::any_of(placed.values[id].shape, depends) ||
-        (placed.values[id].kind == PlacedKind::Move && depends(placed.values[id].dim)) ||
         std::ranges::any_of(placed.values[id].placement, [&](const LevelPlacement &at) {
           return at.stages && depends(at.stage);
         }))
       return false;
-  if (choosesByRound(placed, loop))
+  if (choosesByRound(placed, loop) || shiftsByRound(placed, loop))
     return false;
   return std::ranges::none_of(placed.loops, [&](const PlacedLoop &inner) {
     bool isInside = inner.first > loop.first && inner.end <= loop.end;

@@ -206,8 +206,8 @@ void PartsRun::begin(ValueId id) {
   auto work = [flight, size, combine, elem = value.elem, own = *options_.own,
                isHeld = grid_.holds(value.placement, me)] {
     for (Flight::Leg &leg : flight->legs) {
-      OwnResult result = exchangeAsRank(
-          leg.group, own, size, leg.sent.isNone() ? Bytes() : bytesOf(leg.sent), combine);
+      OwnResult result = exchangeAsRank(leg.group, own, size,
+                                        leg.sent.isNone() ? Bytes() : bytesOf(leg.sent), combine);
       leg.silent = result.silent;
       if (leg.silent)
         return;

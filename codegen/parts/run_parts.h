@@ -36,7 +36,7 @@ struct PartsOptions {
   OwnPart *own = nullptr;           ///< null: all parts run in this process
   /// Of a part that is a rank: movements go on while it computes, by another thread that uses `own->port`.
   bool movesBeside = false;
-  PartFiles *files = nullptr;       ///< for a part that is a rank; null: arrays are passed whole
+  PartFiles *files = nullptr; ///< for a part that is a rank; null: arrays are passed whole
   CheckpointOptions checkpoints = {};
   PoolOptions pools = {};
 };

@@ -326,11 +326,14 @@ bool PartsTimer::repeat(const PlacedLoop &loop) {
   int64_t turn = hasTasks(placed_, loop) ? grid_.count() : 1;
   auto plan = planRounds(*rounds, areAlike, *most, turn);
   // Rounds that are left out are like those before them, which a choice by their number may refute.
-  if (loop.stmt && choosesByRound(placed_, loop) &&
+  bool chooses = loop.stmt && choosesByRound(placed_, loop);
+  if (loop.stmt && (chooses || shiftsByRound(placed_, loop)) &&
       std::ranges::any_of(plan, &PlannedRound::leftOut)) {
-    why_ = "an `if` in the loop over `" + loop.stmt->head.var->name +
-           "` takes one arm or the other by the number of the round, and " +
-           std::to_string(*rounds) + " rounds are too many to simulate each";
+    why_ = (chooses ? "an `if` in the loop over `" : "a `shift` in the loop over `") +
+           loop.stmt->head.var->name +
+           (chooses ? "` takes one arm or the other" : "` goes one way or another") +
+           " by the number of the round, and " + std::to_string(*rounds) +
+           " rounds are too many to simulate each";
     return false;
   }
   if (loop.every)

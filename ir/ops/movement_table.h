@@ -21,11 +21,11 @@ enum class PlacementKind : uint8_t {
 /// The arguments of a movement besides the moved value and the level.
 enum class MovementTakes : uint8_t {
   Nothing,
-  Axis,     ///< `by: D`, the dimension along which the result is cut
+  Axis, ///< `by: D`, the dimension along which the result is cut
   Distance, ///< `by: 1`, how many positions further along the axis that is cut, over all levels that cut it
-  Part,     ///< `to: 2`
-  Axes,     ///< `over: [host, chip], by: [B, D]`, one dimension per level
-  Rows,     ///< a call of `std.experts`, over one or more levels: data decide which row goes where
+  Part, ///< `to: 2`
+  Axes, ///< `over: [host, chip], by: [B, D]`, one dimension per level
+  Rows, ///< a call of `std.experts`, over one or more levels: data decide which row goes where
 };
 
 enum class MovementId : uint8_t {

@@ -201,7 +201,8 @@ static bool checkArguments(Context &ctx, NodeId node, const MovementRecord &reco
   // A shift moves along one axis, which several levels may cut.
   bool isOne = record.takes != MovementTakes::Axes;
   bool isOneLevel = isOne && record.takes != MovementTakes::Distance;
-  if (!checkLevels(ctx, record, isOneLevel ? std::vector{named.over} : listed(ctx.tree, named.over)))
+  if (!checkLevels(ctx, record,
+                   isOneLevel ? std::vector{named.over} : listed(ctx.tree, named.over)))
     return false;
   bool namesDims = record.takes == MovementTakes::Axis || record.takes == MovementTakes::Distance;
   if (!namesDims && isOne)

@@ -332,10 +332,12 @@ ValueId ExpressionWalk::index(const IndexExpr &expr) {
   ValueId base = value(*expr.base);
   std::optional<PlacedIndex> index = placeIndex(
       p_.dims_, p_.placed_.values[base], expr, p_.frame_->prefix.size(),
-      [&](Dim dim) { return p_.inProgram(dim); }, [&](Dim dim) { return p_.isKnown(dim); });
+      [&](Dim dim) { return p_.inProgram(dim); }, [&](Dim dim) { return p_.isKnown(dim); },
+      [&](Dim dim) { return p_.isPosition(dim); });
   if (!index)
     p_.refuse(expr, "an index",
-              "the bounds of a slice must be computed from sizes and loop variables");
+              "the length of a slice must be computed from sizes and loop variables, and its "
+              "beginning too, or be a number that all parts have");
   PlacedValue made = std::move(index->value);
   made.operands = {base};
   std::vector<const Expr *> args = {expr.base};

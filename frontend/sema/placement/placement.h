@@ -63,15 +63,15 @@ enum class PlacedKind : uint8_t {
   Argument,  ///< `param`
   Constant,  ///< `expr`, a `ConstExpr`
   Dimension, ///< the number `dim`
-  Number,    ///< the operand, a number that is the same on all parts: from here on the symbol `dim` stands for it
-  Apply,     ///< the built-in of `expr`, an `OpExpr`, on `operands`
-  Convert,   ///< to `elem`, as `expr` says
-  Reshape,   ///< the operand in row-major order with the shape of the result
-  Index,     ///< the operand at `positions` and `selected`, with the shape of the result
-  Store,     ///< the first operand with the second one at `positions` and `selected`
-  Assert,    ///< stops the run if the first operand, the condition, does not hold
-  Slice,     ///< each part takes its block of a value that it has whole
-  Move,      ///< `movement`
+  Number, ///< the operand, a number that is the same on all parts: from here on the symbol `dim` stands for it
+  Apply,  ///< the built-in of `expr`, an `OpExpr`, on `operands`
+  Convert, ///< to `elem`, as `expr` says
+  Reshape, ///< the operand in row-major order with the shape of the result
+  Index,   ///< the operand at `positions` and `selected`, with the shape of the result
+  Store,   ///< the first operand with the second one at `positions` and `selected`
+  Assert,  ///< stops the run if the first operand, the condition, does not hold
+  Slice,   ///< each part takes its block of a value that it has whole
+  Move,    ///< `movement`
   /// carried by a loop: initially its operand, then the value at the end of an iteration
   Carried,
   Arm,     ///< the beginning of an arm of a choice; its operand is the condition

@@ -36,8 +36,7 @@ static std::string cutsText(const DimContext &dims, const PlacedProgram &placed,
     if (!at.isCut())
       continue;
     text += (text.empty() ? " over " : ", ") + placed.levels[level].name;
-    bool isNextAlike =
-        level + 1 < placed.levels.size() && value.placement[level + 1].cuts(at.axis);
+    bool isNextAlike = level + 1 < placed.levels.size() && value.placement[level + 1].cuts(at.axis);
     if (!isNextAlike)
       text += " by " + axisName(dims, value.shape, at.axis);
   }

@@ -393,10 +393,10 @@ static void checkParallelPlace(Context &ctx, NodeId node) {
         .report(DiagId::StatementNotHere, span,
                 {"`parallel`", inLoop && ctx.inKernel() ? "a loop of a kernel" : declKindText(ctx)})
         .help(ctx.inFn() ? "use `for`: a `fn` runs inside of a kernel's iteration"
-                         : ctx.inProgram() && isPlaced(ctx.tree, ctx.decl->syntax)
-                             ? "a program on parts needs none: each part does its blocks of "
-                               "`y = x * 2.0`; a kernel has `parallel`"
-                             : "`parallel` belongs at the top of a kernel");
+              : ctx.inProgram() && isPlaced(ctx.tree, ctx.decl->syntax)
+                  ? "a program on parts needs none: each part does its blocks of "
+                    "`y = x * 2.0`; a kernel has `parallel`"
+                  : "`parallel` belongs at the top of a kernel");
 }
 
 /// A `parallel` whose body is another one is one with all their variables: each point of both is a
