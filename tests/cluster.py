@@ -118,6 +118,137 @@ def decode_layer(tools, folder):
     check(tools, folder, EXAMPLES / "decode_layer.ptl", "decode_layer", arrays, {"y": y}, HOSTS, exact=False, ranks="host=2,chip=3")
 
 
+ALGORITHMS = EXAMPLES / "algorithms.ptl"
+
+
+def round_the_ring(tools, folder):
+    """Keys and values that go round meet all queries, on fewer parts than blocks and on more."""
+    for blocks, heads, positions in ((1, 2, 3), (4, 1, 2), (5, 2, 3)):
+        q, k, v = (whole(seed, blocks, heads, positions, 3) for seed in (1, 2, 3))
+        rows = [each.transpose(1, 0, 2, 3).reshape(heads, blocks * positions, 3) for each in (q, k, v)]
+        y = attention(*rows).reshape(heads, blocks, positions, 3).transpose(1, 0, 2, 3)
+        check(tools, folder, EXAMPLES / "attention.ptl", "round_the_ring", {"q": q, "k": k, "v": v}, {"y": y}, chips(), exact=False, ranks="chip=4")
+
+
+def products_on_grids(tools, folder):
+    """Square matrices over both axes of a mesh, gathered by panels and going round by blocks."""
+    grids = chips((2, 4, 8, 16))
+    for size in (1, 5, 8):
+        a, b = whole(1, size, size), whole(2, size, size)
+        check(tools, folder, ALGORITHMS, "square_product", {"a": a, "b": b}, {"c": a @ b}, grids, ranks="chip=4")
+    for blocks, size in ((1, 3), (2, 2), (3, 2), (5, 1)):
+        a, b = whole(1, blocks * size, blocks * size), whole(2, blocks * size, blocks * size)
+        cut = [each.reshape(blocks, size, blocks, size).transpose(0, 2, 1, 3) for each in (a, b, a @ b)]
+        check(tools, folder, ALGORITHMS, "cannon", {"a": cut[0], "b": cut[1]}, {"c": cut[2]}, grids, ranks="chip=4")
+
+
+def transforms_of_rows_and_columns(tools, folder):
+    for rows, columns in ((4, 6), (7, 3)):
+        x, left, right = whole(1, rows, columns), whole(2, columns, columns), whole(3, rows, rows)
+        check(tools, folder, ALGORITHMS, "both_ways", {"x": x, "along_rows": left, "along_columns": right}, {"y": right @ (x @ left)}, chips(), ranks="chip=3")
+
+
+def conjugate_gradients(tools, folder):
+    for size in (3, 13):
+        a = np.random.default_rng(1).random((size, size), np.float32)
+        a = (a @ a.T + size * np.eye(size)).astype(np.float32)
+        b = whole(2, size)
+        solution = np.linalg.solve(a.astype(np.float64), b).astype(np.float32)
+        check(tools, folder, ALGORITHMS, "solved", {"a": a, "b": b, "rounds": size + 2}, {"x": solution}, chips(), exact=False, ranks="chip=2")
+
+
+def points_and_their_centres(tools, folder):
+    x = whole(1, 17, 2)
+    start = x[:3].copy()
+    means = start.astype(np.float64)
+
+    def nearest():
+        return ((x[:, None] - means[None]) ** 2).sum(2).argmin(1)
+
+    for _ in range(4):
+        chosen = nearest()
+        means = np.array([x[chosen == k].mean(0) if (chosen == k).any() else means[k] for k in range(3)])
+    check(tools, folder, ALGORITHMS, "clustered", {"x": x, "start": start, "rounds": 4},
+          {"centres": means.astype(np.float32), "nearest": nearest().astype(np.int32)}, chips(), exact=False, ranks="chip=2")
+
+
+def counts_and_places(tools, folder):
+    """Histograms, tables of words, numbers that go to the part of their range, sums up to each number."""
+    for count in (3, 20):
+        x = np.random.default_rng(count).integers(0, 6, count).astype(np.int32)
+        all_of = np.bincount(x, minlength=6).astype(np.float32)
+        check(tools, folder, ALGORITHMS, "counted", {"x": x, "box": np.arange(6, dtype=np.int32)}, {"count": all_of, "upto": np.cumsum(all_of)}, chips(),
+              ranks="chip=3")
+    for words in (2, 11):
+        table, chosen = whole(1, words, 3), np.random.default_rng(2).integers(0, words, 7).astype(np.int32)
+        check(tools, folder, ALGORITHMS, "embedded", {"words": chosen, "table": table}, {"x": table[chosen]}, chips(), ranks="chip=3")
+    for count in (5, 24):
+        x = np.random.default_rng(3).permutation(count).astype(np.float32)
+        limits = np.array([0, count // 4, count // 2, 3 * count // 4], np.float32)
+        part = (x[:, None] >= limits).sum(1) - 1
+        y = np.full((4, count), np.float32(1e30))
+        for each in range(4):
+            y[each, :(part == each).sum()] = np.sort(x[part == each])
+        check(tools, folder, ALGORITHMS, "by_limits", {"x": x, "limits": limits, "cap": count}, {"y": y}, chips(), ranks="chip=2")
+    x = whole(4, 6, 4)
+    check(tools, folder, ALGORITHMS, "summed_up", {"x": x}, {"y": np.cumsum(x).reshape(6, 4)}, chips(), ranks="chip=3")
+
+
+def norms_where_positions_are_cut(tools, folder):
+    x, gain, bias = whole(1, 9, 5), whole(2, 5), whole(3, 5)
+    y = (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5) * gain + bias
+    check(tools, folder, ALGORITHMS, "normed", {"x": x, "gain": gain, "bias": bias}, {"y": y, "mean_of_columns": y.mean(0, keepdims=True)}, chips(),
+          exact=False, ranks="chip=2")
+
+
+def heat_in_a_plate(tools, folder):
+    """Parts of one row and of many get a row of each neighbour; quarters of multiples of 64 are exact for three steps."""
+    for rows in (3, 4, 9):
+        x = whole(1, rows, 5) * 64
+        y = x.copy()
+        for _ in range(3):
+            before = y.copy()
+            y[1:-1, 1:-1] = (before[:-2, 1:-1] + before[2:, 1:-1] + before[1:-1, :-2] + before[1:-1, 2:]) / 4
+        check(tools, folder, ALGORITHMS, "heated", {"x": x, "steps": 3}, {"y": y}, chips(), ranks="chip=3")
+
+
+def experts_with_a_capacity(tools, folder):
+    """Tokens come to their two best experts in order, and are dropped where one is full."""
+    for tokens, count, capacity in ((7, 4, 3), (16, 3, 20), (5, 5, 1)):
+        x, router = whole(1, tokens, 4), np.random.default_rng(2).random((4, count), np.float32)
+        up, down = whole(3, count, 4, 3), whole(4, count, 3, 4)
+        scores = np.exp(x @ router - (x @ router).max(1, keepdims=True))
+        scores /= scores.sum(1, keepdims=True)
+        y, taken = np.zeros_like(x), [0] * count
+        for token, best in enumerate(np.argsort(-scores, axis=1, kind="stable")[:, :2]):
+            for expert in best:
+                if taken[expert] < capacity:
+                    y[token] += scores[token, expert] * (np.maximum(x[token] @ up[expert], 0) @ down[expert])
+                taken[expert] += 1
+        check(tools, folder, ALGORITHMS, "with_capacity", {"x": x, "router": router, "up": up, "down": down, "cap": capacity}, {"y": y}, chips(),
+              exact=False, ranks="chip=3")
+
+
+def layers_on_hosts(tools, folder):
+    for layers in (1, 3, 4):
+        x, w = whole(1, 3, 2, 3), whole(2, layers, 3, 3)
+        y = np.zeros((2, 3), np.float32)
+        for piece in x:
+            for each in w:
+                piece = np.maximum(piece @ each, 0)
+            y += piece
+        check(tools, folder, ALGORITHMS, "on_hosts", {"x": x, "w": w}, {"y": y}, [f"host={count}" for count in (1, 2, 3, 5)], ranks="host=3")
+
+
+def folds_and_places_of_data(tools, folder):
+    """`scan` and `reduce` along axes whose lengths are known when the program starts; rows whose position data name."""
+    for columns in (1, 7, 16):
+        x = whole(columns, 5, columns)
+        check(tools, folder, ALGORITHMS, "risen", {"x": x}, {"y": np.maximum.accumulate(x, 1), "most": x.max(1, keepdims=True)}, chips(), ranks="chip=2")
+    x = whole(1, 6, 5)
+    check(tools, folder, ALGORITHMS, "from_place", {"x": x, "at": np.array([0, 1, 3, 2, 1, 0], np.int32)}, {"y": x[3:5]}, chips(), ranks="chip=2")
+
+
 def sums_over_two_levels(tools, folder):
     for rows in (1, 16, 21):
         arrays = {"x": whole(1, rows, 5), "t": whole(2, rows, 3)}
@@ -177,15 +308,10 @@ def small_collectives(tools, folder):
 
 
 def neighbours_exchange(tools, folder):
-    """Blocks of one element each, so that a shift of blocks is one of elements; what `cpu` makes of it is not moved."""
-    for count in (2, 3, 4, 5):
+    """Elements move by one position, both ways at once: parts exchange what crosses from block to block."""
+    for count in (1, 2, 3, 5, 11):
         x = whole(3, count)
-        np.save(folder / "x.npy", x)
-        done = tools.run("run", SCENARIOS, "--entry", "exchanged", "--shape", f"chip={count}", "--in-process", "x=@x.npy", "-o", "right=r.npy", "-o",
-                         "left=l.npy", cwd=folder)
-        expect(done.code == 0, done)
-        # A shift changes where blocks lie, and not what the array is.
-        expect(np.array_equal(np.load(folder / "r.npy"), x) and np.array_equal(np.load(folder / "l.npy"), x), count)
+        check(tools, folder, SCENARIOS, "exchanged", {"x": x}, {"right": np.roll(x, 1), "left": np.roll(x, -1)}, chips(), ranks="chip=3")
 
 
 def swaps_of_two_pairs(tools, folder):
@@ -340,5 +466,7 @@ if __name__ == "__main__":
     tools = Tools(pathlib.Path(sys.argv[1]))
     tests = [layers_of_a_transformer, training_of_a_transformer, layouts_of_weights, ranks_read_and_write_their_boxes, attention_where_sequences_are_cut, mixture_of_experts, rows_that_are_dispatched, decode_layer, sums_over_two_levels, stages_on_chips, layers_as_stages, programs_of_two_hosts, layers_cut_in_three_ways, pipeline_over_hosts,
              small_collectives, neighbours_exchange,
+             round_the_ring, products_on_grids, transforms_of_rows_and_columns, conjugate_gradients, points_and_their_centres, counts_and_places,
+             norms_where_positions_are_cut, heat_in_a_plate, experts_with_a_capacity, layers_on_hosts, folds_and_places_of_data,
              swaps_of_two_pairs, answers_in_another_order, local_and_remote_reads, many_wait_for_one, experts_on_two_chips, products_on_chips, sums_from_hosts_to_all]
     sys.exit(run_cases("cluster", in_folders("cluster", tests, lambda test, folder: test(tools, folder))))

@@ -37,10 +37,8 @@ std::string movementText(const MovementRecord &movement, const std::string &way)
                                                                   : "";
   std::string moved = std::string(movement.name) + "(x, over: chip" + named +
                       (way.empty() ? "" : ", how: " + way) + ")";
-  bool isTurned = movement.takes == MovementTakes::Distance;
-  return "program p[M, N](x: f32[M, N]" + from + ") -> (y: f32[M, N]" + (isTurned ? "" : to) +
-         ") at host {\n    y = " + (isTurned ? "all_gather(" + moved + ", over: chip)" : moved) +
-         "\n}\n";
+  return "program p[M, N](x: f32[M, N]" + from + ") -> (y: f32[M, N]" + to +
+         ") at host {\n    y = " + moved + "\n}\n";
 }
 
 std::vector<std::string> waysOf(const MovementRecord &movement) {

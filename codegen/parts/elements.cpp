@@ -46,6 +46,19 @@ Value sliceOf(const Value &value, const movement::Box &within, const movement::B
   return valueOfElements(array.elem, shapeOfBox(box), elements);
 }
 
+void putIn(Value &array, const movement::Box &within, const movement::Box &box,
+           const Value &piece) {
+  if (array.isNone())
+    array = Value::array(reference::zeroArray(piece.elem(), shapeOfBox(within)));
+  RefArray &to = array.mutableArray();
+  const RefArray &from = piece.asArray();
+  int64_t next = 0;
+  movement::forEachRow(within, box, [&](int64_t offset, int64_t length) {
+    for (int64_t i = 0; i < length; ++i)
+      to.set(offset + i, from.at(next++));
+  });
+}
+
 std::vector<uint8_t> bytesOf(const Value &value) {
   auto size = static_cast<size_t>(elemInfo(value.elem()).storageBytes);
   std::vector<uint8_t> bytes(size *

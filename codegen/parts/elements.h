@@ -23,4 +23,8 @@ reference::Value sliceOf(const reference::Value &value, const movement::Box &wit
 std::vector<uint8_t> bytesOf(const reference::Value &value);
 reference::Value valueOfBytes(ElemKind elem, std::vector<int64_t> shape, const uint8_t *bytes);
 
+/// Writes a box of an array, which has `within`; nothing yet: an array of zeros is made first.
+void putIn(reference::Value &array, const movement::Box &within, const movement::Box &box,
+           const reference::Value &piece);
+
 } // namespace ptl::parts

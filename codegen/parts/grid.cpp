@@ -58,12 +58,6 @@ bool Grid::holds(const Placement &placement, uint32_t part) const {
   return true;
 }
 
-/// The block of an axis that a coordinate holds after the blocks were rotated by `turn`.
-static int64_t blockNumber(const LevelPlacement &at, uint32_t count, uint32_t coordinate) {
-  int64_t block = (static_cast<int64_t>(coordinate) - at.turn) % count;
-  return block < 0 ? block + count : block;
-}
-
 Box Grid::boxOf(const Placement &placement, std::vector<int64_t> shape, uint32_t part) const {
   Box box = movement::wholeBox(shape);
   for (size_t level = 0; level < counts_.size(); ++level) {
@@ -71,8 +65,7 @@ Box Grid::boxOf(const Placement &placement, std::vector<int64_t> shape, uint32_t
     if (!at.isCut())
       continue;
     Interval &axis = box[box.size() - static_cast<size_t>(-at.axis)];
-    Interval block = movement::blockOf(axis.length(), counts_[level],
-                                       blockNumber(at, counts_[level], coordinate(part, level)));
+    Interval block = movement::blockOf(axis.length(), counts_[level], coordinate(part, level));
     axis = {axis.begin + block.begin, axis.begin + block.end};
   }
   // Levels cut an axis one after the other: each cuts the block that the levels before it left.
@@ -154,8 +147,9 @@ movement::Kind kindOf(MovementId id) {
 class GroupMaker {
 public:
   GroupMaker(const Grid &grid, const PlacedValue &move, const Placement &from,
-             std::vector<int64_t> shape, const StepsFor &stepsFor)
-      : grid_(grid), move_(move), from_(from), shape_(std::move(shape)), stepsFor_(stepsFor) {
+             std::vector<int64_t> shape, const StepsFor &stepsFor, int64_t distance)
+      : grid_(grid), move_(move), from_(from), shape_(std::move(shape)), stepsFor_(stepsFor),
+        distance_(distance) {
     // A box without axes always has one element, so it could not say that a part holds nothing.
     if (shape_.empty())
       shape_ = {1};
@@ -169,6 +163,12 @@ public:
       for (uint32_t part = 0; part < grid_.count(); ++part)
         all.push_back(part);
       groups.push_back(boxes(all));
+      return groups;
+    }
+    if (move_.movement->takes == MovementTakes::Distance) {
+      for (uint32_t part = 0; part < grid_.count(); ++part)
+        if (isFirst(part) && grid_.holds(from_, part))
+          addShift(partsLike(part), groups);
       return groups;
     }
     for (uint32_t part = 0; part < grid_.count(); ++part)
@@ -186,14 +186,75 @@ private:
     return grid_.holds(elsewhere, part);
   }
 
+  bool isOver(size_t level) const {
+    return std::ranges::find(move_.over, level) != move_.over.end();
+  }
+  /// Of the parts that differ over the levels of the movement only.
+  bool isFirst(uint32_t part) const {
+    return std::ranges::all_of(move_.over,
+                               [&](size_t level) { return grid_.coordinate(part, level) == 0; });
+  }
+  std::vector<uint32_t> partsLike(uint32_t first) const {
+    std::vector<uint32_t> parts;
+    for (uint32_t part = 0; part < grid_.count(); ++part) {
+      uint32_t same = part;
+      for (size_t level : move_.over)
+        same = grid_.withCoordinate(same, level, 0);
+      if (same == first)
+        parts.push_back(part);
+    }
+    return parts;
+  }
+
+  /// Elements that leave the axis at its end come back at its beginning. The block of one part may lie across the end then: what it
+  /// has behind it moves in a second list, whose elements lie before all others in the result.
+  void addShift(const std::vector<uint32_t> &parts, std::vector<GroupMove> &groups) {
+    size_t axis = shape_.size() - static_cast<size_t>(-from_[move_.level].axis);
+    int64_t length = shape_[axis];
+    int64_t by = length ? (distance_ % length + length) % length : 0, across = 0;
+    GroupMove ahead, behind;
+    movement::Request aheadRequest = requestOf(parts), behindRequest = aheadRequest;
+    auto add = [&](GroupMove &group, movement::Request &request, const Box &box, Interval to) {
+      request.sources.push_back(box);
+      request.sources.back()[axis] = to;
+      group.taken.push_back(box);
+    };
+    for (uint32_t part : parts) {
+      Box box = grid_.boxOf(from_, shape_, part), rest = box;
+      Interval to = {box[axis].begin + by, box[axis].end + by};
+      if (to.begin >= length)
+        to = {to.begin - length, to.end - length};
+      int64_t over = std::max<int64_t>(to.end - length, 0);
+      across = std::max(across, over);
+      rest[axis].begin = box[axis].end -= over;
+      add(ahead, aheadRequest, box, {to.begin, to.end - over});
+      add(behind, behindRequest, rest, {0, over});
+    }
+    for (uint32_t part : parts) {
+      Box box = grid_.boxOf(from_, shape_, part), begin = box;
+      int64_t between = std::clamp(across, box[axis].begin, box[axis].end);
+      box[axis].begin = begin[axis].end = between;
+      aheadRequest.results.push_back(std::move(box));
+      behindRequest.results.push_back(std::move(begin));
+    }
+    groups.push_back(shifted(std::move(ahead), std::move(aheadRequest), parts));
+    if (across > 0)
+      groups.push_back(shifted(std::move(behind), std::move(behindRequest), parts));
+  }
+
+  GroupMove shifted(GroupMove group, movement::Request request,
+                    const std::vector<uint32_t> &parts) const {
+    group.parts = parts;
+    group.given = request.results;
+    group.list = steps(std::move(request), parts);
+    return group;
+  }
+
   GroupMove group(uint32_t first) {
     uint32_t count = grid_.count(move_.level);
     std::vector<uint32_t> parts;
-    // After a rotation the ranks follow the numbers of the blocks, not the coordinates.
-    int64_t turn = from_[move_.level].turn % count;
     for (uint32_t rank = 0; rank < count; ++rank)
-      parts.push_back(grid_.withCoordinate(first, move_.level,
-                                           static_cast<uint32_t>((rank + turn + count) % count)));
+      parts.push_back(grid_.withCoordinate(first, move_.level, rank));
     if (kindOf(move_.movement->id) == movement::Kind::Boxes)
       return boxes(parts);
     movement::Request request;
@@ -216,17 +277,22 @@ private:
 
   /// The steps follow from the boxes that each part holds before and after the movement.
   GroupMove boxes(std::vector<uint32_t> parts) {
-    movement::Request request;
-    request.kind = movement::Kind::Boxes;
-    request.shape = shape_;
-    request.ranks = static_cast<uint32_t>(parts.size());
+    movement::Request request = requestOf(parts);
     for (uint32_t part : parts) {
       request.sources.push_back(heldBox(from_, part));
       request.results.push_back(heldBox(move_.placement, part));
     }
-    request.together = grid_.together(parts);
     movement::StepList list = steps(request, parts);
     return {std::move(parts), std::move(list)};
+  }
+
+  movement::Request requestOf(const std::vector<uint32_t> &parts) const {
+    movement::Request request;
+    request.kind = movement::Kind::Boxes;
+    request.shape = shape_;
+    request.ranks = static_cast<uint32_t>(parts.size());
+    request.together = grid_.together(parts);
+    return request;
   }
 
   Box heldBox(const Placement &placement, uint32_t part) const {
@@ -247,13 +313,15 @@ private:
   const Placement &from_;
   std::vector<int64_t> shape_;
   const StepsFor &stepsFor_;
+  int64_t distance_;
 };
 
 } // namespace
 
 std::vector<GroupMove> groupsOf(const Grid &grid, const PlacedValue &move, const Placement &from,
-                                const std::vector<int64_t> &shape, const StepsFor &stepsFor) {
-  return GroupMaker(grid, move, from, shape, stepsFor).run();
+                                const std::vector<int64_t> &shape, const StepsFor &stepsFor,
+                                int64_t distance) {
+  return GroupMaker(grid, move, from, shape, stepsFor, distance).run();
 }
 
 } // namespace ptl::parts

@@ -62,6 +62,9 @@ std::vector<uint32_t> countsOn(const std::vector<PlacedLevel> &levels, const Mac
 struct GroupMove {
   std::vector<uint32_t> parts;
   movement::StepList list;
+  /// Of a shift, whose elements have other positions afterwards: per rank what it sends, in positions before the shift, and
+  /// what it gets, in positions of the result. Empty: each rank sends all that it has, and gets all of its block.
+  std::vector<movement::Box> taken = {}, given = {};
 };
 
 /// Chooses the steps of a request among these parts.
@@ -70,8 +73,10 @@ using StepsFor = std::function<movement::StepList(const movement::Request &,
 
 /// The groups of a movement of a value with `shape` from one placement to another. Groups that have
 /// none of the value are left out. Without `stepsFor` the steps are those that take the least time
-/// at the ports.
+/// at the ports. `distance` is that of a shift: of its groups two may have the same parts, if the block of one is at the end
+/// and at the beginning of the axis afterwards.
 std::vector<GroupMove> groupsOf(const Grid &grid, const PlacedValue &move, const Placement &from,
-                                const std::vector<int64_t> &shape, const StepsFor &stepsFor = {});
+                                const std::vector<int64_t> &shape, const StepsFor &stepsFor = {},
+                                int64_t distance = 0);
 
 } // namespace ptl::parts

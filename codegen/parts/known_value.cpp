@@ -21,6 +21,9 @@ public:
     return known == known_.end() ? known_.emplace(id, made(id)).first->second : known->second;
   }
 
+  /// A variable of a loop, in the present round.
+  void set(ValueId id, std::optional<Value> value) { known_[id] = std::move(value); }
+
 private:
   std::optional<Value> made(ValueId id) {
     const PlacedValue &value = placed_.values[id];
@@ -38,6 +41,8 @@ private:
       return applied(value);
     case PlacedKind::Convert:
       return converted(value);
+    case PlacedKind::Number:
+      return of(*value.operands[0]);
     case PlacedKind::Chosen:
       return chosen(id);
     case PlacedKind::Missing:
@@ -108,6 +113,27 @@ private:
 std::optional<bool> knownTruth(const TimeQuestion &question, const LoopNumbers &loops, ValueId id) {
   std::optional<Value> value = KnownValues(question, loops).of(id);
   return value ? std::optional(isTrue(*value)) : std::nullopt;
+}
+
+std::optional<int64_t> knownRounds(const TimeQuestion &question, const LoopNumbers &loops,
+                                   const PlacedLoop &loop, int64_t most) {
+  KnownValues before(question, loops);
+  std::vector<std::optional<Value>> state;
+  for (ValueId id = loop.first; id < loop.body(); ++id)
+    state.push_back(before.of(*question.placed.values[id].operands[0]));
+  for (int64_t round = 0; round < most; ++round) {
+    KnownValues values(question, loops);
+    for (size_t i = 0; i < state.size(); ++i)
+      values.set(loop.first + static_cast<ValueId>(i), std::move(state[i]));
+    std::optional<Value> holds = values.of(loop.holds);
+    if (!holds)
+      return std::nullopt;
+    if (!isTrue(*holds))
+      return round;
+    for (size_t i = 0; i < state.size(); ++i)
+      state[i] = values.of(loop.carried[i].next);
+  }
+  return std::nullopt;
 }
 
 } // namespace ptl::parts

@@ -10,4 +10,9 @@ namespace ptl::parts {
 /// variables of enclosing loops. Nothing if it depends on data.
 std::optional<bool> knownTruth(const TimeQuestion &question, const LoopNumbers &loops, ValueId id);
 
+/// How often a `while` goes round whose condition, and what it depends on, follows from sizes; nothing for another one, or one that goes
+/// on after `most` rounds.
+std::optional<int64_t> knownRounds(const TimeQuestion &question, const LoopNumbers &loops,
+                                   const PlacedLoop &loop, int64_t most);
+
 } // namespace ptl::parts

@@ -310,7 +310,7 @@ std::string drawnLoop(uint64_t seed) {
       "b = b + all_gather(a, over: chip)",
       "b = b * 0.5",
       "a = a + b",
-      "c = shift(shift(c, over: chip, by: 1) * 0.5, over: chip, by: -1)",
+      "c = shift(shift(c, over: [host, chip], by: 1) * 0.5, over: [host, chip], by: -1)",
       "b = b + all_reduce(all_reduce(sum(c, axis: 0), over: chip), over: host)",
       "b = b + all_reduce(all_reduce(sum(a, axis: 0), over: chip), over: host)",
       "b = b + sum(b @ all_gather(w[l, :, :], over: chip), axis: 1)",

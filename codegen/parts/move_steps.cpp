@@ -94,7 +94,7 @@ double startOf(const TimeQuestion &question, const PlacedValue &value) {
 uint64_t ranksOf(const TimeQuestion &question, const PlacedValue &value) {
   if (value.movement->takes == MovementTakes::Axes)
     return question.grid.count();
-  if (value.movement->takes != MovementTakes::Rows)
+  if (value.over.empty())
     return question.grid.count(value.level);
   uint64_t ranks = 1;
   for (size_t level : value.over)
@@ -117,6 +117,8 @@ const MoveSteps *StepsOfMoves::of(ValueId id, const LoopNumbers &loops, std::str
   std::vector<std::vector<int64_t>> shapes = {shapeOf(question_, loops, id)};
   for (std::optional<ValueId> operand : value.operands)
     shapes.push_back(operand ? shapeOf(question_, loops, *operand) : std::vector<int64_t>());
+  if (value.movement->takes == MovementTakes::Distance)
+    shapes.push_back({numberOf(question_, loops, value.dim)});
   // Data that goes from stage to stage goes between other parts in each round.
   shapes.push_back({value.placement[value.level].part,
                     question_.placed.values[*value.operands[0]].placement[value.level].part});
@@ -148,7 +150,8 @@ void StepsOfMoves::make(ValueId id, const LoopNumbers &loops, MoveSteps &steps) 
   if (value.movement->takes != MovementTakes::Rows) {
     steps.groups =
         kept(groupsOf(question_.grid, value, question_.placed.values[*value.operands[0]].placement,
-                      shapeOf(question_, loops, id), stepsFor),
+                      shapeOf(question_, loops, id), stepsFor,
+                      value.dim ? numberOf(question_, loops, value.dim) : 0),
              steps);
     // Nothing is sent if the next stage runs on the same part.
     if (value.movement->id == MovementId::Send && steps.messages == 0)

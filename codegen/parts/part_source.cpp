@@ -30,7 +30,8 @@ static bool isComputed(const PlacedValue &value) {
 }
 
 static bool isNumber(const PlacedValue &value) {
-  return value.kind == PlacedKind::Constant || value.kind == PlacedKind::Dimension;
+  return value.kind == PlacedKind::Constant || value.kind == PlacedKind::Dimension ||
+         value.kind == PlacedKind::Number;
 }
 
 /// Values that determine when the values around them can be computed.
@@ -267,7 +268,7 @@ private:
   std::string operand(const PlacedValue &of, size_t index) const {
     ValueId id = *of.operands[index];
     const PlacedValue &value = placed_.values[id];
-    if (value.kind == PlacedKind::Dimension)
+    if (value.kind == PlacedKind::Dimension || value.kind == PlacedKind::Number)
       return std::to_string(number_(value.dim));
     return value.kind == PlacedKind::Constant ? constant(value) : name(id);
   }

@@ -2,8 +2,10 @@
 // loops, choices and pages of pools (`run_loops.cpp`).
 #pragma once
 
+#include "codegen/parts/early_moves.h"
 #include "codegen/parts/exchange.h"
 #include "codegen/parts/fold.h"
+#include "codegen/parts/mover.h"
 #include "codegen/parts/run_parts.h"
 #include "codegen/parts/settle.h"
 #include "codegen/reference/builtin.h"
@@ -29,6 +31,8 @@ public:
     for (uint32_t part = 0; part < grid.count(); ++part)
       if (!options.own || options.own->part == part)
         here_.push_back(part);
+    if (options.own && options.movesBeside)
+      mover_ = std::make_unique<Mover>();
   }
 
   void run(const std::vector<reference::Value> &args) {
@@ -78,7 +82,10 @@ private:
   movement::Box boxAt(const PlacedValue &value, uint32_t part) {
     return grid_.boxOf(value.placement, wholeShape(value), part);
   }
-  const reference::Value &at(ValueId id, uint32_t part) const { return values_[id][part]; }
+  const reference::Value &at(ValueId id, uint32_t part) {
+    land(id);
+    return values_[id][part];
+  }
 
   void checkParts(const PlacedValue &value);
   void makeAll(ValueId begin, ValueId end, const std::vector<reference::Value> &args);
@@ -112,6 +119,17 @@ private:
   reference::Value converted(const PlacedValue &value, uint32_t part);
   reference::Value evaluated(reference::BuiltinCall call, const PlacedValue &value, uint32_t part);
   void move(ValueId id);
+  // Movements that go on while this part computes (`run_moves.cpp`).
+  struct Flight;
+  void begin(ValueId id);
+  void land(ValueId id);
+  /// Before this thread speaks with other parts itself.
+  void waitForMoves() {
+    if (mover_)
+      mover_->waitForAll();
+  }
+  const EarlyMoves &earlyMoves(ValueId begin, ValueId end);
+  std::vector<GroupMove> groupsOfMove(ValueId id);
   void moveGroup(const GroupMove &group, const PlacedValue &value, ValueId from,
                  std::vector<reference::Value> &to);
   void route(ValueId id);
@@ -120,6 +138,11 @@ private:
   uint64_t nextSeed() { return options_.seed + 0x9e3779b97f4a7c15 * ++moves_; }
   reference::Value movedByRank(const GroupMove &group, const PlacedValue &value, Fold fold,
                                const reference::Value &have);
+  reference::Value takenBy(const GroupMove &group, size_t rank, ValueId from);
+  [[noreturn]] void stopSilent(uint32_t part, const PlacedValue &value);
+  movement::CombineBytes combining(Fold fold, ElemKind elem) const;
+  void give(const GroupMove &group, size_t rank, const PlacedValue &value, reference::Value moved,
+            reference::Value &to);
   reference::Value gathered(size_t output);
   void writeOwn(size_t output, const PlacedValue &value, const reference::Value &have);
   reference::Value assembled(ValueId id);
@@ -134,6 +157,10 @@ private:
   std::vector<uint32_t> here_; ///< the parts that this process computes
   uint64_t moves_ = 0;
   Pools pools_;
+  std::map<std::pair<ValueId, ValueId>, EarlyMoves> early_; ///< by the values of a body
+  std::map<ValueId, std::shared_ptr<Flight>> flights_;      ///< which have not landed
+  std::unique_ptr<Mover>
+      mover_; ///< ends first, since its work uses the others; null: none go on beside
 };
 
 } // namespace ptl::parts

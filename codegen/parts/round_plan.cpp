@@ -47,6 +47,14 @@ bool choosesByRound(const PlacedProgram &placed, const PlacedLoop &loop) {
   });
 }
 
+bool shiftsByRound(const PlacedProgram &placed, const PlacedLoop &loop) {
+  return std::any_of(placed.values.begin() + loop.body(), placed.values.begin() + loop.end,
+                     [&](const PlacedValue &value) {
+                       return value.kind == PlacedKind::Move && value.dim &&
+                              value.dim.mentions(loop.variable);
+                     });
+}
+
 bool hasLikeRounds(const PlacedProgram &placed, const PlacedLoop &loop) {
   auto depends = [&](Dim dim) { return dim && dim.mentions(loop.variable); };
   for (ValueId id = loop.first; id < loop.end; ++id)
@@ -55,7 +63,7 @@ bool hasLikeRounds(const PlacedProgram &placed, const PlacedLoop &loop) {
           return at.stages && depends(at.stage);
         }))
       return false;
-  if (choosesByRound(placed, loop))
+  if (choosesByRound(placed, loop) || shiftsByRound(placed, loop))
     return false;
   return std::ranges::none_of(placed.loops, [&](const PlacedLoop &inner) {
     bool isInside = inner.first > loop.first && inner.end <= loop.end;

@@ -25,6 +25,8 @@ bool hasTasks(const PlacedProgram &placed, const PlacedLoop &loop);
 
 /// Whether the number of the round decides which arms are taken in a loop. Then no round stands for another.
 bool choosesByRound(const PlacedProgram &placed, const PlacedLoop &loop);
+/// The same of how far a `shift` goes.
+bool shiftsByRound(const PlacedProgram &placed, const PlacedLoop &loop);
 
 /// All rounds of a loop, if there are few of them or at most `most`. Else, of rounds that are alike, those at the beginning
 /// and the last ones; of others some windows of consecutive rounds, spread over the loop, each standing for the rounds

@@ -12,7 +12,11 @@ using reference::Value;
 // ---- Loops -------------------------------------------------------------------------------------
 
 void PartsRun::makeAll(ValueId begin, ValueId end, const std::vector<Value> &args) {
-  for (ValueId id = begin; id < end;)
+  const EarlyMoves &early = earlyMoves(begin, end);
+  for (ValueId id = begin; id < end;) {
+    if (auto moves = early.before.find(id); moves != early.before.end())
+      for (ValueId move : moves->second)
+        this->begin(move);
     if (const PlacedLoop *loop = placed_.loopAt(id)) {
       beginLoop(*loop);
       loop->stmt ? repeat(*loop, args) : repeatWhile(*loop, args);
@@ -23,6 +27,7 @@ void PartsRun::makeAll(ValueId begin, ValueId end, const std::vector<Value> &arg
     } else {
       make(id++, args);
     }
+  }
 }
 
 /// Sets the carried variables to the values that the next iteration begins with.
@@ -35,8 +40,10 @@ void PartsRun::beginLoop(const PlacedLoop &loop) {
   // In a further round of an outer loop the stages still have the parts of the last round.
   settle(loop.first, loop.end);
   std::vector<std::vector<Value>> carried;
-  for (ValueId id = loop.first; id < loop.body(); ++id)
+  for (ValueId id = loop.first; id < loop.body(); ++id) {
+    land(*placed_.values[id].operands[0]);
     carried.push_back(values_[*placed_.values[id].operands[0]]);
+  }
   goOn(loop, std::move(carried));
 }
 
@@ -45,8 +52,10 @@ bool PartsRun::endRound(const PlacedLoop &loop) {
   // All next values are read before any carried variable is written, since one may be another's
   // next value.
   std::vector<std::vector<Value>> carried;
-  for (const PlacedCarried &each : loop.carried)
+  for (const PlacedCarried &each : loop.carried) {
+    land(each.next);
     carried.push_back(values_[each.next]);
+  }
   goOn(loop, std::move(carried));
   return loop.leaves && holds(loop.first + static_cast<ValueId>(*loop.leaves),
                               loop.stmt ? *loop.stmt->head.iterable : *loop.condition);
@@ -87,6 +96,7 @@ void PartsRun::repeat(const PlacedLoop &loop, const std::vector<Value> &args) {
     if (saved)
       save(loop, *saved, at);
   }
+  waitForMoves();
   if (std::string why = saved ? saved->checkpoints.finish() : std::string(); !why.empty())
     stopAt(RunStatus::Silent, "a checkpoint could not be saved: " + why,
            loop.stmt->checkpoint->span);
@@ -95,6 +105,7 @@ void PartsRun::repeat(const PlacedLoop &loop, const std::vector<Value> &args) {
 /// The checkpoints of a loop, after its carried variables have been read from the checkpoint to
 /// continue from; null if none are saved.
 std::unique_ptr<PartsRun::SavedLoop> PartsRun::resume(const PlacedLoop &loop) {
+  waitForMoves();
   Span span = loop.stmt->checkpoint->span;
   int64_t every = number(loop.every, placed_.values[loop.first]);
   if (every < 1)
@@ -121,6 +132,7 @@ std::unique_ptr<PartsRun::SavedLoop> PartsRun::resume(const PlacedLoop &loop) {
 }
 
 void PartsRun::save(const PlacedLoop &loop, SavedLoop &saved, int64_t next) {
+  waitForMoves();
   std::string why = saved.checkpoints.failure();
   if (why.empty() && ++saved.done % saved.every == 0)
     saved.checkpoints.save(
@@ -153,6 +165,8 @@ bool PartsRun::holds(ValueId id, const Expr &condition) {
 void PartsRun::choose(const PlacedChoice &choice, const std::vector<Value> &args) {
   bool isFirst = holds(choice.holds, *choice.condition);
   auto [begin, end] = choice.arm(isFirst);
+  if (choice.page)
+    waitForMoves();
   if (choice.page && choice.page->fetched && !isFirst && !pools_.liesInMemory(choice))
     takeFromDisk(choice);
   else
@@ -164,6 +178,7 @@ void PartsRun::choose(const PlacedChoice &choice, const std::vector<Value> &args
     const PlacedValue &value = placed_.values[id];
     ValueId from = *value.operands[isFirst ? 0 : 1];
     // An arm may have the value in another placement, of which each part then takes its box.
+    land(from);
     values_[id] = values_[from];
     for (uint32_t part : here_)
       if (placed_.values[from].placement != value.placement && grid_.holds(value.placement, part))
@@ -199,6 +214,7 @@ void PartsRun::takeFromDisk(const PlacedChoice &choice) {
 
 /// Keeps a page that was missing; compares one that was found, if that is wanted.
 void PartsRun::usePool(const PlacedChoice &choice, bool isMissing, const std::vector<Value> &args) {
+  waitForMoves();
   if (isMissing)
     return pools_.keep(choice);
   if (!options_.pools.checks)

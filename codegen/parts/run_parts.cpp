@@ -3,14 +3,11 @@
 #include "codegen/parts/builtin_call.h"
 #include "codegen/parts/elements.h"
 #include "codegen/parts/exchange.h"
-#include "codegen/parts/fold.h"
 #include "codegen/parts/index_region.h"
-#include "codegen/parts/move_rows.h"
 #include "codegen/reference/builtin.h"
 #include "codegen/reference/entry_sizes.h"
 #include "codegen/reference/scalar_ops.h"
 #include "frontend/sema/walk.h"
-#include "runtime/movement/execute.h"
 
 #include <algorithm>
 
@@ -39,9 +36,13 @@ void PartsRun::make(ValueId id, const std::vector<Value> &args) {
   checkParts(value);
   values_[id].resize(grid_.count());
   // A movement needs all parts at the same time; every other value is made part by part.
-  if (value.kind == PlacedKind::Move)
-    return move(id);
+  if (value.kind == PlacedKind::Move) {
+    if (!flights_.contains(id))
+      move(id);
+    return;
+  }
   if (value.kind == PlacedKind::Missing) {
+    waitForMoves();
     bool isFound = pools_.find(*placed_.pageAt(id));
     values_[id].assign(grid_.count(), Value::boolean(!isFound));
     return;
@@ -99,6 +100,11 @@ Value PartsRun::onPart(const PlacedValue &value, uint32_t part, const std::vecto
     return argument(value, part, args);
   case PlacedKind::Constant:
     return reference::valueOfConst(cast<ConstExpr>(*value.expr), value.elem);
+  case PlacedKind::Number: {
+    const Value &number = at(*value.operands[0], part);
+    forEachSymbol(value.dim, [&](SymbolId symbol) { sizes_[symbol] = number.asScalar().scalar.i; });
+    return number;
+  }
   case PlacedKind::Dimension:
     return Value::integer(number(value.dim, value));
   case PlacedKind::Apply:
@@ -219,103 +225,6 @@ Value PartsRun::converted(const PlacedValue &value, uint32_t part) {
   return evaluated(conversionOf(expr, value.elem, from), value, part);
 }
 
-// ---- Movements ---------------------------------------------------------------------------------
-
-void PartsRun::moveGroup(const GroupMove &group, const PlacedValue &value, ValueId from,
-                         std::vector<Value> &to) {
-  std::vector<std::vector<Scalar>> sources;
-  for (uint32_t part : group.parts) {
-    const Value &have = at(from, part);
-    sources.push_back(have.isNone() ? std::vector<Scalar>() : elementsOf(have));
-  }
-  Fold fold = placed_.values[from].placement[value.level].fold;
-  // The order in which steps arrive is drawn anew each time: a result that depended on it would not be stable, and tests would
-  // notice.
-  movement::Execution<Scalar> execution(group.list, sources, [&](Scalar left, Scalar right) {
-    return folded(fold, value.elem, left, right);
-  });
-  if (std::string why = execution.run(nextSeed()); !why.empty())
-    stop(RunStatus::Fault, "the steps of `" + std::string(value.movement->name) + "`: " + why,
-         value);
-  // A part that is in the group but not in the placement afterwards only sent.
-  for (size_t rank = 0; rank < group.parts.size(); ++rank)
-    if (uint32_t part = group.parts[rank]; grid_.holds(value.placement, part))
-      to[part] =
-          valueOfElements(value.elem, shapeOfBox(boxAt(value, part)), execution.result(rank));
-}
-
-void PartsRun::move(ValueId id) {
-  const PlacedValue &value = placed_.values[id];
-  if (value.movement->takes == MovementTakes::Rows)
-    return route(id);
-  ValueId from = *value.operands[0];
-  const Placement &before = placed_.values[from].placement;
-  Fold fold = before[value.level].fold;
-  for (const GroupMove &group : groupsOf(grid_, value, before, wholeShape(value))) {
-    if (!options_.own)
-      moveGroup(group, value, from, values_[id]);
-    else if (uint32_t me = options_.own->part;
-             std::ranges::find(group.parts, me) != group.parts.end())
-      values_[id][me] = movedByRank(group, value, fold, at(from, me));
-  }
-}
-
-/// Executes the steps of this part. The value is empty if the part holds nothing afterwards.
-Value PartsRun::movedByRank(const GroupMove &group, const PlacedValue &value, Fold fold,
-                            const Value &have) {
-  uint32_t me = options_.own->part;
-  auto size = static_cast<size_t>(elemInfo(value.elem).storageBytes);
-  auto combine = [&](uint8_t *to, const uint8_t *from, int64_t count, bool fromFirst) {
-    foldAll(fold, value.elem, to, from, count, fromFirst);
-  };
-  Bytes result = asRank(group, value, size, have.isNone() ? Bytes() : bytesOf(have), combine);
-  if (!grid_.holds(value.placement, me))
-    return Value();
-  return valueOfBytes(value.elem, shapeOfBox(boxAt(value, me)), result.data());
-}
-
-Bytes PartsRun::asRank(const GroupMove &group, const PlacedValue &value, size_t elementBytes,
-                       const Bytes &source, const movement::CombineBytes &combine) {
-  OwnResult result = exchangeAsRank(group, *options_.own, elementBytes, source, combine);
-  if (result.silent)
-    stop(RunStatus::Silent,
-         grid_.name(options_.own->part) + " waits for " + grid_.name(*result.silent) +
-             ", which sends nothing",
-         value);
-  return std::move(result.bytes);
-}
-
-/// A movement of rows: the data says which rows go where.
-void PartsRun::route(ValueId id) {
-  const PlacedValue &value = placed_.values[id];
-  auto exchange = [&](const GroupMove &group, size_t size, const std::vector<Bytes> &sources) {
-    std::string why;
-    std::vector<Bytes> results;
-    // As a rank this process has the source of its own part, and the others send the rest; within one process all parts are here.
-    // Only the own result is filled in then, because no other is asked for.
-    if (options_.own) {
-      results.resize(group.parts.size());
-      auto rank = std::ranges::find(group.parts, options_.own->part) - group.parts.begin();
-      auto me = static_cast<size_t>(rank);
-      results[me] = asRank(group, value, size, sources[me], {});
-    } else {
-      results = exchangeTogether(group, size, sources, nextSeed(), why);
-    }
-    if (!why.empty())
-      stop(RunStatus::Fault, "the steps of `" + std::string(value.movement->name) + "`: " + why,
-           value);
-    return results;
-  };
-  moveRows({placed_, grid_, [&](const PlacedValue &of) { return wholeShape(of); },
-            [&](ValueId of, uint32_t part) -> const Value & { return at(of, part); },
-            [&](uint32_t part) { return !options_.own || options_.own->part == part; }, exchange,
-            [&](reference::BuiltinCall call, uint32_t part) {
-              return evaluated(std::move(call), value, part);
-            },
-            [&](const std::string &why) { stop(RunStatus::Assert, why, value); }},
-           id, values_[id]);
-}
-
 // ---- Results -----------------------------------------------------------------------------------
 
 Value PartsRun::assembled(ValueId id) {
@@ -360,6 +269,7 @@ void PartsRun::writeOwn(size_t output, const PlacedValue &value, const Value &ha
 
 /// The whole output on the first part; the other parts return empty values.
 Value PartsRun::gathered(size_t output) {
+  waitForMoves();
   ValueId id = placed_.outputs[output];
   PlacedValue value = placed_.values[id];
   uint32_t me = options_.own->part;

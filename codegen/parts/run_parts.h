@@ -34,7 +34,9 @@ struct PartsOptions {
   uint64_t seed = 0;                ///< of the order in which messages arrive
   reference::RunOptions entry = {}; ///< dimensions by name
   OwnPart *own = nullptr;           ///< null: all parts run in this process
-  PartFiles *files = nullptr;       ///< for a part that is a rank; null: arrays are passed whole
+  /// Of a part that is a rank: movements go on while it computes, by another thread that uses `own->port`.
+  bool movesBeside = false;
+  PartFiles *files = nullptr; ///< for a part that is a rank; null: arrays are passed whole
   CheckpointOptions checkpoints = {};
   PoolOptions pools = {};
 };

@@ -226,11 +226,18 @@ std::optional<int64_t> PartsTimer::untilLeft(const PlacedLoop &loop, int64_t rou
 /// The number of rounds of a loop; nullopt, with a reason, if the run would stop there or data
 /// decides it.
 std::optional<int64_t> PartsTimer::roundsOf(const PlacedLoop &loop) {
-  if (!loop.stmt && !question_.rounds)
-    why_ = "a `while` that changes `" + loop.carried[0].local->name +
-           "` goes round as often as data say; `--rounds N` gives a number";
-  if (!loop.stmt)
-    return question_.rounds;
+  // More rounds than these are not worth their time here.
+  constexpr int64_t mostKnown = 4096;
+  if (!loop.stmt) {
+    std::optional<int64_t> rounds = question_.rounds;
+    if (!loop.leaves)
+      if (auto known = knownRounds(question_, variables_, loop, mostKnown))
+        rounds = known;
+    if (!rounds)
+      why_ = "a `while` that changes `" + loop.carried[0].local->name +
+             "` goes round as often as data say; `--rounds N` gives a number";
+    return rounds;
+  }
   int64_t lo = number(loop.lo), hi = number(loop.hi), step = number(loop.step);
   if (step >= 1)
     return untilLeft(loop, lo < hi ? (hi - lo - 1) / step + 1 : 0);
@@ -319,11 +326,14 @@ bool PartsTimer::repeat(const PlacedLoop &loop) {
   int64_t turn = hasTasks(placed_, loop) ? grid_.count() : 1;
   auto plan = planRounds(*rounds, areAlike, *most, turn);
   // Rounds that are left out are like those before them, which a choice by their number may refute.
-  if (loop.stmt && choosesByRound(placed_, loop) &&
+  bool chooses = loop.stmt && choosesByRound(placed_, loop);
+  if (loop.stmt && (chooses || shiftsByRound(placed_, loop)) &&
       std::ranges::any_of(plan, &PlannedRound::leftOut)) {
-    why_ = "an `if` in the loop over `" + loop.stmt->head.var->name +
-           "` takes one arm or the other by the number of the round, and " +
-           std::to_string(*rounds) + " rounds are too many to simulate each";
+    why_ = (chooses ? "an `if` in the loop over `" : "a `shift` in the loop over `") +
+           loop.stmt->head.var->name +
+           (chooses ? "` takes one arm or the other" : "` goes one way or another") +
+           " by the number of the round, and " + std::to_string(*rounds) +
+           " rounds are too many to simulate each";
     return false;
   }
   if (loop.every)

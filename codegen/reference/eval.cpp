@@ -35,8 +35,28 @@ Value evalLocal(RunState &run, const LocalRefExpr &expr) {
   return value;
 }
 
+/// `shift`: element `i` of the axis becomes element `i + by`, round the end.
+Value shifted(RunState &run, const ShiftUse &shift, const Value &value, Span span) {
+  const RefArray &from = value.asArray();
+  size_t axis = from.shape.size() - static_cast<size_t>(-shift.axis);
+  int64_t length = from.shape[axis], inner = 1;
+  for (size_t i = axis + 1; i < from.shape.size(); ++i)
+    inner *= from.shape[i];
+  if (from.count() == 0)
+    return value;
+  int64_t by = (dimValue(run, shift.by, span) % length + length) % length;
+  RefArray to = zeroArray(from.elem, from.shape);
+  for (int64_t at = 0; at < from.count(); ++at) {
+    int64_t position = at / inner % length, moved = (position + by) % length;
+    to.set(at + (moved - position) * inner, from.at(at));
+  }
+  return Value::array(std::move(to));
+}
+
 Value evalConvert(RunState &run, const ConvertExpr &expr) {
   Value arg = eval(run, *expr.arg);
+  if (expr.shift)
+    return shifted(run, *expr.shift, arg, expr.span);
   ElemKind to = elemOf(run, expr.type->elem);
   bool fromPosition = arg.isScalar() && arg.elem() == ElemKind::Int && isInteger(to);
   bool isImplicit = expr.arg->type->isInt() && expr.checkRange;

@@ -166,6 +166,7 @@ reference::RunResult runOnShape(Session &session, const CheckedProgram &program,
                    std::to_string(shape.ranks->count()) + " ranks");
     own.emplace(parts::OwnPart{shape.ranks->rank(), *shape.ranks});
     how.own = &*own;
+    how.movesBeside = true;
     how.files = files;
   }
   return parts::runOnParts(program, session.sources(), on->placed, std::move(args), how);

@@ -156,12 +156,19 @@ struct PoolUse {
 };
 
 /// `f16(x)`, `i8(x, round: .even, saturate: true)`, and implicit `int` to integer conversions.
+/// `shift(x, over: chip, by: 1)`: moves the elements of an axis, those at its end to its beginning.
+struct ShiftUse {
+  Dim by;           ///< positions
+  int64_t axis = 0; ///< counted from the end; 0 until placement has found which one the level cuts
+};
+
 struct ConvertExpr : ExprOf<ExprKind::Convert> {
   Expr *arg = nullptr;
   RoundMode round = RoundMode::Even;
   bool saturate = false;
   bool checkRange = false;       ///< implicit `int` conversion whose range was not proved
   const PoolUse *pool = nullptr; ///< null for most
+  ShiftUse *shift = nullptr;     ///< null for most
 };
 
 struct CallArg {

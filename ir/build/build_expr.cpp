@@ -107,8 +107,36 @@ static void checkConversion(BuildContext &c, mlir::Value position, ElemKind targ
             loc);
 }
 
+/// `shift`: the elements of an axis in another order.
+static mlir::Value buildShift(BuildContext &c, const ConvertExpr &expr, mlir::Value arg) {
+  Location loc = c.here(expr);
+  auto array = cast<ArrayType>(irType(c, *expr.type));
+  int64_t axis = static_cast<int64_t>(array.getExtents().size()) + expr.shift->axis;
+  mlir::Value length = lengthOf(c, arg, axis);
+  // Of an axis without elements nothing is taken, but its length is divided by.
+  mlir::Value least = c.b.createOrFold<arith::MaxSIOp>(loc, length, c.index(1));
+  mlir::Value by = c.b.createOrFold<arith::RemSIOp>(loc, emitDim(c, expr.shift->by), least);
+  // Element `i` of the result is element `i - by`, and positions must not be negative: `by` is less than a length either way.
+  mlir::Value back = c.b.createOrFold<arith::SubIOp>(
+      loc, c.b.createOrFold<arith::AddIOp>(loc, length, length), by);
+  auto toNumber = [&](mlir::Value value) {
+    return c.make<ConvertOp>(loc, c.b.getI32Type(), value, "even", /*saturate=*/false);
+  };
+  Extent extent = array.getExtents()[static_cast<size_t>(axis)];
+  auto line = ArrayType::get(&c.context, c.b.getI32Type(), extent, array.getPlace());
+  // A constant length is known from the type.
+  llvm::SmallVector<mlir::Value> lengths(extent.isConstant() ? 0 : 1, length);
+  mlir::Value places = c.make<IndexOp>(loc, line, c.index(0), lengths);
+  Elements elements(c, places, loc);
+  places = elements.make<RemOp>(elements.make<AddOp>(places, toNumber(back)), toNumber(least));
+  mlir::Value taken = takeBox(c, array, arg, wholeBox(c, arg), {}, loc);
+  return c.make<TakeOp>(loc, array, taken, places, axis);
+}
+
 static Bound buildConvert(BuildContext &c, const ConvertExpr &expr) {
   mlir::Value arg = buildValue(c, *expr.arg);
+  if (expr.shift)
+    return Bound::of(buildShift(c, expr, arg));
   mlir::Type type = irType(c, *expr.type);
   ElemKind from = elemKind(c, expr.arg->type->elem), to = elemKind(c, expr.type->elem);
   // What is around goes on with a value of the right shape; an error ends the compilation.

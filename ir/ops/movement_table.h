@@ -1,5 +1,5 @@
 // The records of movements, `movements.def`. A movement is not an operation on values: an executor
-// of one part has nothing to compute for it, or calls the function of the library that defines what
+// of one part has nothing to compute for it, moves elements along an axis, or calls the function of the library that defines what
 // happens to rows. So it has no class in the IR and no record in `op_table.h`.
 #pragma once
 
@@ -21,11 +21,11 @@ enum class PlacementKind : uint8_t {
 /// The arguments of a movement besides the moved value and the level.
 enum class MovementTakes : uint8_t {
   Nothing,
-  Axis,     ///< `by: D`, the dimension along which the result is cut
-  Distance, ///< `by: 1`, how many parts further
-  Part,     ///< `to: 2`
-  Axes,     ///< `over: [host, chip], by: [B, D]`, one dimension per level
-  Rows,     ///< a call of `std.experts`, over one or more levels: data decide which row goes where
+  Axis, ///< `by: D`, the dimension along which the result is cut
+  Distance, ///< `by: 1`, how many positions further along the axis that is cut, over all levels that cut it
+  Part, ///< `to: 2`
+  Axes, ///< `over: [host, chip], by: [B, D]`, one dimension per level
+  Rows, ///< a call of `std.experts`, over one or more levels: data decide which row goes where
 };
 
 enum class MovementId : uint8_t {

@@ -41,7 +41,7 @@ std::vector<NamedArgument> argumentsOfParts(std::string_view callee) {
   if (movement->takes == MovementTakes::Axis)
     named.push_back({"by", "the dimension along which the result is cut"});
   else if (movement->takes == MovementTakes::Distance)
-    named.push_back({"by", "the distance in parts"});
+    named.push_back({"by", "by how many positions the elements move"});
   else if (movement->takes == MovementTakes::Axes)
     named.push_back({"by", "one dimension for each level"});
   else if (movement->takes == MovementTakes::Part)

@@ -201,7 +201,7 @@ TEST(InlayHints, OfAPlacedProgram) {
       "at host mesh chip as rows: 4\n"
       "{\n    let z = x + x\n    let w = k * 2.0\n    let u = sqrt(unknown)\n}\n"
       "program r[N](x: f32[N, 64] over host, chip by N) -> (y: f32[N])\nat pod\n{\n"
-      "    let z = x\n    let m = shift(x, over: chip, by: 1)\n}\n");
+      "    let z = x\n    let m = shift(x, over: [host, chip], by: 1)\n}\n");
   std::string shown;
   for (const InlayHint &hint :
        inlayHints(source.workspace, *source.file, {0, source.file->document.size()}, {})) {
@@ -219,7 +219,7 @@ TEST(InlayHints, OfAPlacedProgram) {
       ": f32[8] 32 B at rows 0 · f32[8] · 32 B | : f32[8]\n"
       ": f32[N, 64] over host, chip by N · f32[cdiv(cdiv(N, hosts), chips), 64] · "
       "256*cdiv(cdiv(N, hosts), chips) B | : f32[N, 64]\n"
-      ": f32[N, 64] over host, chip by N moved round by 1 · "
+      ": f32[N, 64] over host, chip by N · "
       "f32[cdiv(cdiv(N, hosts), chips), 64] · 256*cdiv(cdiv(N, hosts), chips) B | : f32[N, "
       "64]\n");
 }

@@ -581,7 +581,9 @@ void abortAll(int code) {
 extern "C" __attribute__((visibility("default"))) const PtlRanks *ptlRanksOpen() {
   stayOnOneMachine();
   int provided = 0;
-  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
+  // One thread at a time speaks MPI, but not always the same one: movements go on beside computing.
+  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS ||
+      provided < MPI_THREAD_SERIALIZED)
     return nullptr;
   static PtlRanks ranks = {kPtlRanksVersion, 0,           1,         1,     sendTo,  postTo,
                            settle,           receiveFrom, finishAll, leave, abortAll};

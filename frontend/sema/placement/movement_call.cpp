@@ -117,7 +117,7 @@ static std::string wrongTarget(Context &ctx, const MovementRecord &record,
   case MovementTakes::Axis:
     return args.by == kNoNode ? "it needs the dimension to cut, `by:`" : "";
   case MovementTakes::Distance:
-    return numberAt(ctx.tree, args.by) ? "" : "it needs the distance in parts, a number, `by:`";
+    return args.by == kNoNode ? "it needs `by:`, by how many positions the elements move" : "";
   case MovementTakes::Part: {
     std::optional<int64_t> part = numberAt(ctx.tree, args.to);
     return part && *part >= 0 && *part < INT32_MAX
@@ -153,6 +153,20 @@ static std::string wrongAlgorithm(Context &ctx, const MovementRecord &record, No
   return "`how:` takes one of its algorithms: " + std::string(record.algorithms);
 }
 
+/// Checks that `over:` has names of levels; reports otherwise.
+static bool checkLevels(Context &ctx, const MovementRecord &record,
+                        const std::vector<NodeId> &levels) {
+  for (NodeId level : levels) {
+    if (!ctx.tree.is(level, NodeKind::NameExpr)) {
+      ctx.sink.report(DiagId::BadMovement, ctx.span(level),
+                      {std::string(record.name), "`over:` takes the names of levels"});
+      return false;
+    }
+    checkLevelName(ctx, level);
+  }
+  return !levels.empty();
+}
+
 /// Checks that the arguments are those of the record; reports otherwise.
 static bool checkArguments(Context &ctx, NodeId node, const MovementRecord &record,
                            const std::vector<CallArgument> &args, NodeId &value) {
@@ -184,33 +198,20 @@ static bool checkArguments(Context &ctx, NodeId node, const MovementRecord &reco
     return fails(ctx.span(node), why);
   if (std::string why = wrongAlgorithm(ctx, record, named.how); !why.empty())
     return fails(ctx.span(named.how), why);
+  // A shift moves along one axis, which several levels may cut.
   bool isOne = record.takes != MovementTakes::Axes;
-  for (NodeId level : isOne ? std::vector{named.over} : listed(ctx.tree, named.over)) {
-    if (!ctx.tree.is(level, NodeKind::NameExpr))
-      return fails(ctx.span(level), "`over:` takes the name of a level");
-    checkLevelName(ctx, level);
-  }
-  if (record.takes != MovementTakes::Axis && isOne)
+  bool isOneLevel = isOne && record.takes != MovementTakes::Distance;
+  if (!checkLevels(ctx, record,
+                   isOneLevel ? std::vector{named.over} : listed(ctx.tree, named.over)))
+    return false;
+  bool namesDims = record.takes == MovementTakes::Axis || record.takes == MovementTakes::Distance;
+  if (!namesDims && isOne)
     return true;
   // The axes are resolved here so that the names they use count as used.
   bool isRight = true;
   for (NodeId axis : isOne ? std::vector{named.by} : listed(ctx.tree, named.by))
     isRight &= resolveDim(ctx, axis).isKnown();
   return isRight;
-}
-
-/// Checks that `over:` has names of levels; reports otherwise.
-static bool checkLevels(Context &ctx, const MovementRecord &record,
-                        const std::vector<NodeId> &levels) {
-  for (NodeId level : levels) {
-    if (!ctx.tree.is(level, NodeKind::NameExpr)) {
-      ctx.sink.report(DiagId::BadMovement, ctx.span(level),
-                      {std::string(record.name), "`over:` takes the names of levels"});
-      return false;
-    }
-    checkLevelName(ctx, level);
-  }
-  return !levels.empty();
 }
 
 Expr *checkRowsCall(Context &ctx, NodeId node, const CallableDecl &callee,
@@ -321,6 +322,10 @@ Expr *checkMovementCall(Context &ctx, NodeId node, std::string_view name,
   }
   auto *move = newExpr<ConvertExpr>(ctx, node, arg->type);
   move->arg = arg;
+  if (record->takes == MovementTakes::Distance) {
+    move->shift = ctx.program.make<ShiftUse>();
+    move->shift->by = resolveDim(ctx, namedArgument(ctx.tree, node, "by"));
+  }
   return move;
 }
 

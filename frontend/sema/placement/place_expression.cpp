@@ -237,7 +237,7 @@ LevelPlacement ExpressionWalk::overLevel(size_t level, const JudgedExpr &judged,
                              at(i));
       throw Refused();
     }
-    operands[i][level] = {PlacementKind::Cut, *verdict.slices[i], Fold::Sum, verdict.turn};
+    operands[i][level] = {PlacementKind::Cut, *verdict.slices[i]};
   }
   return verdict.result;
 }
@@ -313,8 +313,16 @@ ValueId ExpressionWalk::move(const ConvertExpr &expr, const MovementRecord &move
   made.movement = &movement;
   made.how = movementAlgorithm(p_.tree_, expr);
   made.level = to->level;
+  made.over = std::move(to->over);
   made.operands = {id};
   made.placement = std::move(to->placement);
+  if (expr.shift) {
+    if (!p_.isKnown(p_.inProgram(expr.shift->by)))
+      p_.refuse(expr, "`shift`",
+                "its distance `by:` must be computed from sizes and loop variables, so that all "
+                "parts know it");
+    made.dim = p_.inProgram(expr.shift->by);
+  }
   return p_.add(std::move(made));
 }
 
@@ -324,10 +332,12 @@ ValueId ExpressionWalk::index(const IndexExpr &expr) {
   ValueId base = value(*expr.base);
   std::optional<PlacedIndex> index = placeIndex(
       p_.dims_, p_.placed_.values[base], expr, p_.frame_->prefix.size(),
-      [&](Dim dim) { return p_.inProgram(dim); }, [&](Dim dim) { return p_.isKnown(dim); });
+      [&](Dim dim) { return p_.inProgram(dim); }, [&](Dim dim) { return p_.isKnown(dim); },
+      [&](Dim dim) { return p_.isPosition(dim); });
   if (!index)
     p_.refuse(expr, "an index",
-              "the bounds of a slice must be computed from sizes and loop variables");
+              "the length of a slice must be computed from sizes and loop variables, and its "
+              "beginning too, or be a number that all parts have");
   PlacedValue made = std::move(index->value);
   made.operands = {base};
   std::vector<const Expr *> args = {expr.base};

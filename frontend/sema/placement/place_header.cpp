@@ -43,14 +43,14 @@ private:
     LevelPlacement at;
     if (tree_.is(item, NodeKind::CutItem)) {
       NodeId node = CutItemView(tree_, item).axis();
-      std::optional<int64_t> axis = axisOfLength(shape_, namedDim(dims_, tree_, decl_, node));
-      if (!axis) {
-        refuse(tree_.span(node), "`" + std::string(tree_.text(node)) +
-                                     "` is not the length of exactly one of its axes")
-            .help("name a dimension of the program that occurs once in the type");
+      NamedAxis named = namedAxis(dims_, tree_, decl_, shape_, node);
+      if (!named.axis) {
+        refuse(tree_.span(node), named.why)
+            .help("name a dimension of the program that is the length of one axis only, or the "
+                  "number of the axis: `by 0` cuts the first one");
         return false;
       }
-      at = {PlacementKind::Cut, *axis};
+      at = {PlacementKind::Cut, *named.axis};
       return setAll(CutItemView(tree_, item).levels(), at);
     }
     if (tree_.is(item, NodeKind::PartialItem)) {
@@ -101,18 +101,35 @@ private:
 
 } // namespace
 
-std::optional<int64_t> axisOfLength(std::span<const Dim> shape, Dim length) {
-  if (!length || std::ranges::count(shape, length) != 1)
-    return std::nullopt;
-  return (std::ranges::find(shape, length) - shape.begin()) - static_cast<int64_t>(shape.size());
-}
-
-Dim namedDim(DimContext &dims, const Tree &tree, const CallableDecl &decl, NodeId node) {
+/// The dimension of the program that a node names; unknown for another node.
+static Dim namedDim(DimContext &dims, const Tree &tree, const CallableDecl &decl, NodeId node) {
   if (tree.is(node, NodeKind::NameExpr))
     for (const DimParam &dim : decl.dims)
       if (dim.name == tree.text(node))
         return dims.symbolDim(dim.symbol);
   return {};
+}
+
+NamedAxis namedAxis(DimContext &dims, const Tree &tree, const CallableDecl &decl,
+                    std::span<const Dim> shape, NodeId node) {
+  auto rank = std::ssize(shape);
+  std::string text(tree.text(node));
+  if (std::optional<int64_t> number = integerIn(text)) {
+    if (*number < -rank || *number >= rank)
+      return {std::nullopt, "there is no axis " + text + " among its " + std::to_string(rank)};
+    return {*number < 0 ? *number : *number - rank};
+  }
+  Dim length = namedDim(dims, tree, decl, node);
+  std::vector<std::ptrdiff_t> axes;
+  for (std::ptrdiff_t axis = 0; axis < rank && length; ++axis)
+    if (shape[static_cast<size_t>(axis)] == length)
+      axes.push_back(axis);
+  if (axes.size() == 1)
+    return {axes[0] - rank};
+  if (axes.empty())
+    return {std::nullopt, "`" + text + "` is not the length of one of its axes"};
+  return {std::nullopt, "its axes " + std::to_string(axes[0]) + " and " + std::to_string(axes[1]) +
+                            " both have the length `" + text + "`"};
 }
 
 std::optional<Placement> writtenPlacement(DimContext &dims, const Tree &tree,

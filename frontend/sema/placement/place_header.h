@@ -9,11 +9,14 @@
 
 namespace ptl {
 
-/// The only axis of that length, counted from the end.
-std::optional<int64_t> axisOfLength(std::span<const Dim> shape, Dim length);
-
-/// The dimension of the program that a node names; unknown for another node.
-Dim namedDim(DimContext &dims, const Tree &tree, const CallableDecl &decl, NodeId node);
+/// The axis that `by` names: by a dimension of the program that no other axis has as its length, or by its number, as `axis:`
+/// does. Counted from the end; else why there is none.
+struct NamedAxis {
+  std::optional<int64_t> axis;
+  std::string why = {};
+};
+NamedAxis namedAxis(DimContext &dims, const Tree &tree, const CallableDecl &decl,
+                    std::span<const Dim> shape, NodeId node);
 
 /// The placement written behind the type of a parameter or result, per level. Nothing after
 /// reporting an impossible one.

@@ -13,8 +13,10 @@ constexpr int64_t kSelectedLabel = 1000;
 class IndexWalk {
 public:
   IndexWalk(DimContext &dims, const PlacedValue &base, const std::function<Dim(Dim)> &inProgram,
-            const std::function<bool(Dim)> &isKnown, IndexUse use)
-      : dims_(dims), base_(base), inProgram_(inProgram), isKnown_(isKnown), use_(use) {}
+            const std::function<bool(Dim)> &isKnown, const std::function<bool(Dim)> &isPosition,
+            IndexUse use)
+      : dims_(dims), base_(base), inProgram_(inProgram), isKnown_(isKnown), isPosition_(isPosition),
+        use_(use) {}
 
   /// Whether an item is possible on parts.
   bool add(const IndexItem &item, size_t prefix) {
@@ -95,10 +97,10 @@ private:
     slice.step = range.step ? inProgram_(range.step) : dims_.constant(1);
     if (const auto *written = value ? dyn_cast<RangeExpr>(value) : nullptr)
       slice.stop = inProgram_(written->hi->dim);
-    for (Dim dim : {slice.start, slice.length, slice.step})
+    for (Dim dim : {slice.length, slice.step})
       if (!dim || !isKnown_(dim))
         return false;
-    if (slice.stop && !isKnown_(slice.stop))
+    if (!slice.start || !isPosition_(slice.start) || (slice.stop && !isPosition_(slice.stop)))
       return false;
     keep(slice.length, std::nullopt);
     selected_.push_back(slice);
@@ -125,7 +127,7 @@ private:
   DimContext &dims_;
   const PlacedValue &base_;
   const std::function<Dim(Dim)> &inProgram_;
-  const std::function<bool(Dim)> &isKnown_;
+  const std::function<bool(Dim)> &isKnown_, &isPosition_;
   IndexUse use_;
   size_t next_ = 0; ///< axis of the base
   std::vector<Dim> shape_;
@@ -141,8 +143,9 @@ private:
 std::optional<PlacedIndex> placeIndex(DimContext &dims, const PlacedValue &base,
                                       const IndexExpr &expr, size_t prefix,
                                       const std::function<Dim(Dim)> &inProgram,
-                                      const std::function<bool(Dim)> &isKnown, IndexUse use) {
-  IndexWalk walk(dims, base, inProgram, isKnown, use);
+                                      const std::function<bool(Dim)> &isKnown,
+                                      const std::function<bool(Dim)> &isPosition, IndexUse use) {
+  IndexWalk walk(dims, base, inProgram, isKnown, isPosition, use);
   for (const IndexItem &item : expr.items)
     if (!walk.add(item, prefix))
       return std::nullopt;

@@ -19,14 +19,13 @@ struct PlacedIndex {
 /// What is done at an index: its elements are read, or others are stored there.
 enum class IndexUse : uint8_t { Read, Store };
 
-/// The index expression `expr` on `base`; nothing if a range in it depends on data. `prefix` is the
+/// The index expression `expr` on `base`; nothing if the length of a range in it depends on data. `prefix` is the
 /// number of axes of `..`; `inProgram` translates a dimension to the program's symbols, and `isKnown`
-/// says whether it is the same number on all parts.
-std::optional<PlacedIndex> placeIndex(DimContext &dims, const PlacedValue &base,
-                                      const IndexExpr &expr, size_t prefix,
-                                      const std::function<Dim(Dim)> &inProgram,
-                                      const std::function<bool(Dim)> &isKnown,
-                                      IndexUse use = IndexUse::Read);
+/// says whether it is the same number on all parts, `isPosition` whether it is so when the program runs.
+std::optional<PlacedIndex>
+placeIndex(DimContext &dims, const PlacedValue &base, const IndexExpr &expr, size_t prefix,
+           const std::function<Dim(Dim)> &inProgram, const std::function<bool(Dim)> &isKnown,
+           const std::function<bool(Dim)> &isPosition, IndexUse use = IndexUse::Read);
 
 /// The rule of an assignment to an index: of the array, the value that is assigned, and positions.
 /// `rule` is that of the index, `region` the shape that it selects, and `value` that of the value.

@@ -2,6 +2,7 @@
 
 #include "frontend/sema/placement/movement_call.h"
 #include "frontend/sema/placement/place_header.h"
+#include "frontend/sema/placement/placement_text.h"
 
 #include <algorithm>
 
@@ -21,6 +22,8 @@ public:
     MovedTo to{value_.value->placement, 0};
     if (movement_.takes == MovementTakes::Axes)
       return reshard(to.placement);
+    if (movement_.takes == MovementTakes::Distance)
+      return shift();
     std::vector<NodeId> levels = movementLevels(tree_, expr_);
     std::optional<size_t> level = levelAt(levels[0]);
     if (!level)
@@ -31,7 +34,7 @@ public:
       reports_.source(*level, expr_.span, movement_, value_);
       return std::nullopt;
     }
-    if (at.isCut() && movement_.id != MovementId::Shift && isCutInside(*level, at.axis, expr_.span))
+    if (at.isCut() && isCutInside(*level, at.axis, expr_.span))
       return std::nullopt;
     return move(at, *level) ? std::optional(to) : std::nullopt;
   }
@@ -58,22 +61,23 @@ private:
     std::optional<size_t> inside = cutInside(value_.value->placement, level, axis);
     if (!inside)
       return false;
-    const std::vector<Dim> &shape = value_.value->shape;
-    std::string length = dims_.toString(shape[shape.size() - static_cast<size_t>(-axis)]);
     refuse(span,
-           "the " + program_.levels[*inside].name + "s inside cut `" + length +
-               "` as well; gather their blocks first, or use `reshard` for both levels at once");
+           "the " + program_.levels[*inside].name + "s inside cut " +
+               axisText(dims_, value_.value->shape, axis) +
+               " as well; gather their blocks first, or use `reshard` for both levels at once");
     return true;
   }
 
   /// What `by:` names; reports when it is no axis.
   std::optional<int64_t> axisAt(NodeId node) {
-    std::optional<int64_t> axis =
-        axisOfLength(value_.value->shape, namedDim(dims_, tree_, *program_.decl, node));
-    if (!axis)
-      refuse(tree_.span(node), "`" + std::string(tree_.text(node)) +
-                                   "` is not the length of exactly one axis of the moved array");
-    return axis;
+    NamedAxis named = namedAxis(dims_, tree_, *program_.decl, value_.value->shape, node);
+    if (!named.axis)
+      sink_
+          .report(DiagId::BadMovement, tree_.span(node),
+                  {std::string(movement_.name), "of the moved array: " + named.why})
+          .help("name a dimension of the program that is the length of one axis only, or the "
+                "number of the axis: `by: 0` is the first one");
+    return named.axis;
   }
 
   /// Over one level, whose placement is that of the source.
@@ -81,9 +85,6 @@ private:
     switch (movement_.takes) {
     case MovementTakes::Nothing:
       at = {movement_.to};
-      return true;
-    case MovementTakes::Distance:
-      at.turn += movementNumber(tree_, expr_).value_or(0);
       return true;
     case MovementTakes::Part:
       at = onPart(static_cast<uint32_t>(movementNumber(tree_, expr_).value_or(0)));
@@ -98,14 +99,61 @@ private:
                       "it is cut along `" + std::string(tree_.text(by)) + "` already");
       if (isCutInside(level, *axis, tree_.span(by)))
         return false;
-      at = {PlacementKind::Cut, *axis, Fold::Sum, at.turn};
+      at = {PlacementKind::Cut, *axis};
       return true;
     }
     case MovementTakes::Axes:
+    case MovementTakes::Distance:
     case MovementTakes::Rows: // `place_rows.h`
       break;
     }
     __builtin_unreachable();
+  }
+
+  std::string lengthOf(int64_t axis) const { return axisText(dims_, value_.value->shape, axis); }
+
+  /// Elements move along one axis, from block to block, and so over all levels that cut it.
+  std::optional<MovedTo> shift() {
+    const Placement &at = value_.value->placement;
+    MovedTo to{at, 0};
+    for (NodeId name : movementLevels(tree_, expr_)) {
+      std::optional<size_t> level = levelAt(name);
+      if (!level)
+        return std::nullopt;
+      if (!at[*level].isCut()) {
+        reports_.source(*level, expr_.span, movement_, value_);
+        return std::nullopt;
+      }
+      if (std::ranges::find(to.over, *level) != to.over.end()) {
+        refuse(tree_.span(name), "it names a level twice");
+        return std::nullopt;
+      }
+      to.over.push_back(*level);
+    }
+    std::ranges::sort(to.over);
+    to.level = to.over.back();
+    int64_t axis = at[to.level].axis;
+    for (size_t level = 0; level < at.size(); ++level) {
+      const std::string &name = program_.levels[level].name;
+      bool isNamed = std::ranges::find(to.over, level) != to.over.end();
+      if (isNamed && !at[level].cuts(axis)) {
+        refuse(expr_.span, "the " + program_.levels[to.level].name + "s cut " + lengthOf(axis) +
+                               " and the " + name + "s " + lengthOf(at[level].axis) +
+                               "; shift along one of them after the other");
+        return std::nullopt;
+      }
+      if (!isNamed && at[level].cuts(axis)) {
+        refuse(expr_.span, "the " + name + "s cut " + lengthOf(axis) +
+                               " as well, and elements move from one to another; name all levels "
+                               "that cut it, outermost first: `over: [" +
+                               (level < to.level ? name + ", " + program_.levels[to.level].name
+                                                 : program_.levels[to.level].name + ", " + name) +
+                               "]`");
+        return std::nullopt;
+      }
+    }
+    expr_.shift->axis = axis;
+    return to;
   }
 
   std::optional<MovedTo> reshard(const Placement &from) {

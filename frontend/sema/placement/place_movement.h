@@ -13,6 +13,7 @@ namespace ptl {
 struct MovedTo {
   Placement placement;
   size_t level = 0;
+  std::vector<size_t> over = {}; ///< all levels of a shift, outermost first
 };
 std::optional<MovedTo> placeMovement(DimContext &dims, const Tree &tree,
                                      const PlacedProgram &program, const ConvertExpr &expr,

@@ -52,6 +52,14 @@ bool Placer::isKnown(Dim dim) const {
   return isKnown;
 }
 
+bool Placer::isPosition(Dim dim) const {
+  bool isPosition = true;
+  forEachSymbol(dim, [&](SymbolId symbol) {
+    isPosition &= known_.contains(symbol) || numbers_.contains(symbol);
+  });
+  return isPosition;
+}
+
 /// Whether all elements of a value are one number, so that each part makes its block by itself.
 static bool isFilled(const PlacedProgram &placed, const PlacedValue &value) {
   if (value.kind != PlacedKind::Apply || value.shape.empty())
@@ -220,6 +228,17 @@ void Placer::let(const LetStmt &stmt) {
   ValueId id = value(*stmt.value);
   if (placed_.values[id].shape.size() != shapeOf(*local.type).size())
     refuse(*stmt.value, "this `let`", "its type would broadcast the value");
+  // `let n = count` in front of `x[n..n + 4, :]`: positions are dimensions, and this one has its number when the program runs.
+  bool isSame = std::ranges::all_of(placed_.values[id].placement, &LevelPlacement::isWhole);
+  bool isNumber = local.symbol && local.dim && local.dim == dims_.symbolDim(*local.symbol);
+  if (isNumber && local.type->isInt() && !stmt.isVar && isSame) {
+    PlacedValue value = placed_.values[id];
+    value.kind = PlacedKind::Number;
+    value.operands = {id};
+    value.dim = local.dim;
+    id = add(std::move(value));
+    numbers_.insert(*local.symbol);
+  }
   bind(local, id);
 }
 

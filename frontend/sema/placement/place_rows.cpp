@@ -83,15 +83,14 @@ private:
         reports_.source(level, expr_.span, movement_, moved);
         return false;
       }
-      bool isRight = isOver(level) ? at[level].cuts(axis) && at[level].turn == 0
-                                   : at[level].isWhole() || at[level].cuts(kColumns);
+      bool isRight =
+          isOver(level) ? at[level].cuts(axis) : at[level].isWhole() || at[level].cuts(kColumns);
       if (!isRight)
-        return refuse(
-            describe(moved, level) +
-            (isOver(level)
-                 ? "; it has to be cut along its first axis, with the first block on the first part"
-                 : ", which the movement does not go over; there its columns may be "
-                   "cut, and nothing else"));
+        return refuse(describe(moved, level) +
+                      (isOver(level)
+                           ? "; it has to be cut along its first axis"
+                           : ", which the movement does not go over; there its columns may be "
+                             "cut, and nothing else"));
     }
     return true;
   }

@@ -131,16 +131,15 @@ std::optional<PlacedValue> SectionWalk::ownElement(const IndexExpr &expr) {
   PlacedValue of = p_.placed_.values[found->second];
   LevelPlacement &at = of.placement[p_.section_->level];
   int64_t first = -static_cast<int64_t>(of.shape.size());
-  bool isOwn = at.cuts(first) && at.turn == 0 && of.shape[0] == p_.section_->at.stages &&
-               !expr.items.empty() && expr.items[0].kind == IndexItemKind::Position &&
-               expr.items[0].value->dim &&
+  bool isOwn = at.cuts(first) && of.shape[0] == p_.section_->at.stages && !expr.items.empty() &&
+               expr.items[0].kind == IndexItemKind::Position && expr.items[0].value->dim &&
                p_.inProgram(expr.items[0].value->dim) == p_.section_->at.stage;
   at = {};
   if (!isOwn || std::ranges::any_of(of.placement, [&](auto &each) { return each.cuts(first); }))
     return std::nullopt;
   std::optional<PlacedIndex> index = placeIndex(
       p_.dims_, of, expr, p_.frame_->prefix.size(), [&](Dim dim) { return p_.inProgram(dim); },
-      [&](Dim dim) { return p_.isKnown(dim); });
+      [&](Dim dim) { return p_.isKnown(dim); }, [&](Dim dim) { return p_.isKnown(dim); });
   // A position along another axis would count from the beginning of the part's block.
   if (!index || index->value.positions.size() != 1 || !index->value.selected.empty() ||
       index->value.hasOutside)

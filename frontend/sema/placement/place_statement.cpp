@@ -73,10 +73,11 @@ void StatementWalk::store(const AssignStmt &stmt) {
   std::optional<PlacedIndex> index = placeIndex(
       p_.dims_, p_.placed_.values[have], *stmt.place, p_.frame_->prefix.size(),
       [&](Dim dim) { return p_.inProgram(dim); }, [&](Dim dim) { return p_.isKnown(dim); },
-      IndexUse::Store);
+      [&](Dim dim) { return p_.isPosition(dim); }, IndexUse::Store);
   if (!index)
     p_.refuse(*stmt.value, "this assignment",
-              "the bounds of a slice must be computed from sizes and loop variables");
+              "the length of a slice must be computed from sizes and loop variables, and its "
+              "beginning too, or be a number that all parts have");
   PlacedValue made = std::move(index->value);
   AxisRule rule = storeRule(std::move(index->rule), made.shape, p_.placed_.values[given].shape);
   made.kind = PlacedKind::Store;

@@ -24,7 +24,6 @@ struct LevelPlacement {
   PlacementKind kind = PlacementKind::Whole;
   int64_t axis = 0; ///< of `Cut`, counted from the end: -1 is the last
   Fold fold = Fold::Sum;
-  int64_t turn = 0;  ///< of `Cut`: block `i` lies on part `i + turn`, modulo the number of parts
   uint32_t part = 0; ///< of `Single`
   /// Of `Single` for a stage: the part that has element `stage` of an axis of length `stages` that is cut over the level;
   /// `part` is that of the last run of the loop over the stages (`codegen/parts`). Of a task `stage` is its number, and `stages` none: tasks go round the parts.
@@ -64,14 +63,15 @@ enum class PlacedKind : uint8_t {
   Argument,  ///< `param`
   Constant,  ///< `expr`, a `ConstExpr`
   Dimension, ///< the number `dim`
-  Apply,     ///< the built-in of `expr`, an `OpExpr`, on `operands`
-  Convert,   ///< to `elem`, as `expr` says
-  Reshape,   ///< the operand in row-major order with the shape of the result
-  Index,     ///< the operand at `positions` and `selected`, with the shape of the result
-  Store,     ///< the first operand with the second one at `positions` and `selected`
-  Assert,    ///< stops the run if the first operand, the condition, does not hold
-  Slice,     ///< each part takes its block of a value that it has whole
-  Move,      ///< `movement`
+  Number, ///< the operand, a number that is the same on all parts: from here on the symbol `dim` stands for it
+  Apply,  ///< the built-in of `expr`, an `OpExpr`, on `operands`
+  Convert, ///< to `elem`, as `expr` says
+  Reshape, ///< the operand in row-major order with the shape of the result
+  Index,   ///< the operand at `positions` and `selected`, with the shape of the result
+  Store,   ///< the first operand with the second one at `positions` and `selected`
+  Assert,  ///< stops the run if the first operand, the condition, does not hold
+  Slice,   ///< each part takes its block of a value that it has whole
+  Move,    ///< `movement`
   /// carried by a loop: initially its operand, then the value at the end of an iteration
   Carried,
   Arm,     ///< the beginning of an arm of a choice; its operand is the condition
@@ -106,8 +106,8 @@ struct PlacedValue {
   bool hasOutside = false;       ///< of an index: the last operand is what lies beyond the edges
   std::vector<Dim> lengths = {}; ///< of `Apply`: `OpExpr::shape`
   size_t result = 0;             ///< of `Apply`: number of the result, if the built-in has several
-  std::vector<size_t> over = {}; ///< of a movement of rows: its levels, outermost first
-  Dim dim;
+  std::vector<size_t> over = {}; ///< of a movement of rows, or a shift: its levels, outermost first
+  Dim dim;                       ///< of `Dimension` and `Number`; of a shift: by how many positions
 };
 
 /// A variable that a loop carries from one iteration to the next.

@@ -18,18 +18,14 @@ std::string PlacementReports::describe(size_t level, const Placement &all,
            dims_.toString(placement.stage) + "` only";
   if (placement.isSingle())
     return "on " + levels_[level].name + " " + std::to_string(placement.part) + " only";
-  Dim length = shape[shape.size() - static_cast<size_t>(-placement.axis)];
-  std::string turned =
-      placement.turn ? ", moved round by " + std::to_string(placement.turn) : std::string();
-  return "cut along `" + dims_.toString(length) + "` over the " + plural(level) + turned;
+  return "cut along " + axisText(dims_, shape, placement.axis) + " over the " + plural(level);
 }
 
 const MovementRecord *PlacementReports::between(const LevelPlacement &from,
                                                 const LevelPlacement &to) const {
-  if (from.isCut() && to.isCut() && from.axis == to.axis)
-    return &movementRecord(MovementId::Shift);
+  // A shift makes other elements of an array, and leaves it where it lies.
   for (const MovementRecord &record : allMovements)
-    if (record.from == from.kind && record.to == to.kind)
+    if (record.from == from.kind && record.to == to.kind && record.id != MovementId::Shift)
       return &record;
   return nullptr;
 }
@@ -93,9 +89,7 @@ void PlacementReports::offerTo(size_t level, DiagnosticBuilder report, const Rep
     return;
   std::string target;
   if (movement->takes == MovementTakes::Axis)
-    target = ", by: " + dims_.toString(shape[shape.size() - static_cast<size_t>(-to.axis)]);
-  else if (movement->takes == MovementTakes::Distance)
-    target = ", by: " + std::to_string(to.turn - from.turn);
+    target = ", by: " + axisName(dims_, shape, to.axis);
   else if (movement->takes == MovementTakes::Part)
     target = ", to: " + std::to_string(to.part);
   offer(level, report, value, *movement, target);

@@ -123,7 +123,6 @@ PlacementVerdict placeCut(std::span<const PlacedOperand> operands, size_t cut, c
   PlacementVerdict verdict;
   verdict.slices.resize(operands.size());
   verdict.operand = cut;
-  verdict.turn = operands[cut].placement.turn;
   auto labelAt = [&](size_t operand, int64_t axis) {
     const AxisLabels &labels = rule.operands[operand];
     return labels[labels.size() - static_cast<size_t>(-axis)];
@@ -137,10 +136,8 @@ PlacementVerdict placeCut(std::span<const PlacedOperand> operands, size_t cut, c
   }
   for (size_t i = 0; i < operands.size(); ++i) {
     if (operands[i].placement.isCut()) {
-      // Blocks have to meet each other: they are cut along the same axis, and lie on the parts in
-      // the same order.
-      if (labelAt(i, operands[i].placement.axis) != label ||
-          operands[i].placement.turn != operands[cut].placement.turn) {
+      // Blocks have to meet each other, so they are cut along the same axis.
+      if (labelAt(i, operands[i].placement.axis) != label) {
         verdict.kind = PlacementVerdict::Kind::Conflict;
         verdict.other = i;
         return verdict;
@@ -153,8 +150,7 @@ PlacementVerdict placeCut(std::span<const PlacedOperand> operands, size_t cut, c
   }
   if (isKept)
     verdict.result = {PlacementKind::Cut,
-                      (place - rule.result.begin()) - static_cast<int64_t>(rule.result.size()),
-                      Fold::Sum, operands[cut].placement.turn};
+                      (place - rule.result.begin()) - static_cast<int64_t>(rule.result.size())};
   else
     verdict.result = {PlacementKind::Partial, 0, *fold};
   return verdict;

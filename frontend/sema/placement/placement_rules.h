@@ -20,7 +20,6 @@ struct PlacementVerdict {
   /// Per operand that is the same everywhere and of which each part takes its block: the axis of
   /// the blocks, counted from the end.
   std::vector<std::optional<int64_t>> slices;
-  int64_t turn = 0; ///< of the blocks of slices
 };
 
 /// Whether a built-in has a rule, and executors of parts support it.

@@ -1,6 +1,27 @@
 #include "frontend/sema/placement/placement_text.h"
 
+#include <algorithm>
+#include <cctype>
+
 namespace ptl {
+
+std::string axisName(const DimContext &dims, std::span<const Dim> shape, int64_t axis) {
+  size_t number = shape.size() - static_cast<size_t>(-axis);
+  std::string name = dims.toString(shape[number]);
+  bool isName = std::ranges::count(shape, shape[number]) == 1 && !shape[number].constant() &&
+                std::ranges::all_of(name, [](char letter) {
+                  return std::isalnum(static_cast<unsigned char>(letter)) || letter == '_';
+                });
+  return isName ? name : std::to_string(number);
+}
+
+std::string axisText(const DimContext &dims, std::span<const Dim> shape, int64_t axis) {
+  Dim length = shape[shape.size() - static_cast<size_t>(-axis)];
+  std::string name = "`" + dims.toString(length) + "`";
+  if (std::ranges::count(shape, length) == 1)
+    return name;
+  return "axis " + axisName(dims, shape, axis) + " of length " + name;
+}
 
 static size_t axisOf(const PlacedValue &value, const LevelPlacement &at) {
   return value.shape.size() - static_cast<size_t>(-at.axis);
@@ -15,12 +36,9 @@ static std::string cutsText(const DimContext &dims, const PlacedProgram &placed,
     if (!at.isCut())
       continue;
     text += (text.empty() ? " over " : ", ") + placed.levels[level].name;
-    bool isNextAlike =
-        level + 1 < placed.levels.size() && value.placement[level + 1].cuts(at.axis) && !at.turn;
+    bool isNextAlike = level + 1 < placed.levels.size() && value.placement[level + 1].cuts(at.axis);
     if (!isNextAlike)
-      text += " by " + dims.toString(value.shape[axisOf(value, at)]);
-    if (at.turn)
-      text += " moved round by " + std::to_string(at.turn);
+      text += " by " + axisName(dims, value.shape, at.axis);
   }
   return text;
 }

@@ -4,9 +4,15 @@
 
 #include "frontend/sema/placement/placement.h"
 
+#include <span>
 #include <string>
 
 namespace ptl {
+
+/// An axis as `by` names it: by its length if no other axis has the same one, and that is a name, else by its number.
+std::string axisName(const DimContext &dims, std::span<const Dim> shape, int64_t axis);
+/// The same in a sentence: "`B`", or "axis 1 of length `N`". Axes are counted from the end.
+std::string axisText(const DimContext &dims, std::span<const Dim> shape, int64_t axis);
 
 /// ` over host by B, chip by F`, as after a type; empty if the value is the same everywhere.
 std::string placementText(const DimContext &dims, const PlacedProgram &placed, ValueId value);

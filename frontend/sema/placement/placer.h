@@ -81,6 +81,8 @@ private:
   /// Whether a number is determined by sizes, parameters and counters of loops. Other numbers are
   /// data, which cannot be dimensions of a value.
   bool isKnown(Dim dim) const;
+  /// The same of the beginning of a slice, which may also be a number that data give if it is the same on all parts.
+  bool isPosition(Dim dim) const;
   // Reports.
   ReportedValue reported(const Expr &expr, ValueId id) const;
   [[noreturn]] void refuseHeader(const Local &local, std::string why) {
@@ -113,8 +115,9 @@ private:
   Dim round_; ///< counts the rounds of the innermost loop from 0; none outside of loops, and in a `while`
   int64_t tasks_ = 0; ///< that were submitted so far
   const Local *leaves_ =
-      nullptr;               ///< says whether the innermost loop is left; null: nothing leaves it
-  std::set<SymbolId> known_; ///< symbols that have a number on all parts
+      nullptr;                 ///< says whether the innermost loop is left; null: nothing leaves it
+  std::set<SymbolId> known_;   ///< symbols that have a number on all parts
+  std::set<SymbolId> numbers_; ///< and those that get it from data
   /// The part that the statements are for, or a task; `on` is null of a task.
   struct Section {
     size_t level = 0;

@@ -7,6 +7,7 @@
 #include "frontend/sema/limits.h"
 #include "frontend/sema/make_node.h"
 #include "frontend/sema/names/declare_local.h"
+#include "frontend/sema/placement/placement.h"
 #include "frontend/sema/statements/check_checkpoint.h"
 #include "frontend/sema/statements/check_stmt.h"
 #include "frontend/sema/types/capacity.h"
@@ -395,7 +396,10 @@ static void checkParallelPlace(Context &ctx, NodeId node) {
         .report(DiagId::StatementNotHere, span,
                 {"`parallel`", inLoop && ctx.inKernel() ? "a loop of a kernel" : declKindText(ctx)})
         .help(ctx.inFn() ? "use `for`: a `fn` runs inside of a kernel's iteration"
-                         : "`parallel` belongs at the top of a kernel");
+              : ctx.inProgram() && isPlaced(ctx.tree, ctx.decl->syntax)
+                  ? "a program on parts needs none: each part does its blocks of "
+                    "`y = x * 2.0`; a kernel has `parallel`"
+                  : "`parallel` belongs at the top of a kernel");
 }
 
 /// A `parallel` whose body is another one is one with all their variables: each point of both is a
