@@ -20,7 +20,7 @@ fn left[M, N, K](a: f16[K, M], b: f16[K, N]) -> f32[M, N] { return transpose(a) 
 fn right[M, N, K](a: f16[M, K], b: f16[N, K]) -> f32[M, N] { return a @ transpose(b) }
 fn batched[B, M, N, K](a: f16[B, M, K], b: f16[B, K, N]) -> f32[B, M, N] { return a @ b }
 fn wide[M, N, K](a: f16[M, K], b: f16[K, 3 * N]) -> f32[M, 3 * N] { return a @ b }
-fn fused[M, N, K](a: f16[M, K], b: f16[K, N]) -> f32[N, M] { return transpose(max(a @ b, 0.0) + index(0..N)) }
+fn fused[M, N, K](a: f16[M, K], b: f16[K, N]) -> f32[N, M] { return transpose(max(a @ b, 0.0) + f32(index(0..N))) }
 fn known(a: f16[200, 700], b: f16[700, 900]) -> f32[200, 900] { return a @ b }
 """
 # Elements of the operands, and how far the result may be off, beside its own size.
