@@ -20,6 +20,7 @@ fn left[M, N, K](a: f16[K, M], b: f16[K, N]) -> f32[M, N] { return transpose(a) 
 fn right[M, N, K](a: f16[M, K], b: f16[N, K]) -> f32[M, N] { return a @ transpose(b) }
 fn batched[B, M, N, K](a: f16[B, M, K], b: f16[B, K, N]) -> f32[B, M, N] { return a @ b }
 fn wide[M, N, K](a: f16[M, K], b: f16[K, 3 * N]) -> f32[M, 3 * N] { return a @ b }
+fn fused[M, N, K](a: f16[M, K], b: f16[K, N]) -> f32[N, M] { return transpose(max(a @ b, 0.0) + f32(index(0..N))) }
 fn known(a: f16[200, 700], b: f16[700, 900]) -> f32[200, 900] { return a @ b }
 """
 # Elements of the operands, and how far the result may be off, beside its own size.
@@ -32,9 +33,12 @@ ENTRIES = {
     "right": (np.float16, 1e-4),
     "batched": (np.float16, 1e-4),
     "wide": (np.float16, 1e-4),
+    "fused": (np.float16, 1e-4),
     "known": (np.float16, 1e-4),
 }
 SIZES = [(1, 1, 1), (17, 100, 129), (129, 257, 65), (1000, 777, 333), (128, 256, 512), (1, 2000, 40), (2000, 1, 40), (0, 5, 3), (5, 0, 3), (5, 7, 0)]
+# Few tiles beside a long contracted axis, which pieces share; the last one has as many tiles as are few, and one has too many.
+LONG = [(17, 5, 4099), (1, 33, 2500), (2, 1, 2048), (300, 200, 2113), (300, 300, 2049), (0, 5, 2500)]
 
 
 def operands(entry: str, elem, m: int, n: int, k: int):
@@ -63,6 +67,8 @@ def multiply(tools: Tools, entry: str, target: str, sizes: tuple[int, int, int])
     elem, tolerance = ENTRIES[entry]
     a, b, left, right = operands(entry, elem, *sizes)
     wanted = left.astype(np.float64) @ right.astype(np.float64)
+    if entry == "fused":
+        wanted = (np.maximum(wanted, 0) + np.arange(wanted.shape[1])).T
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "products.ptl").write_text(SOURCE)
@@ -88,7 +94,7 @@ def main() -> int:
     cases = []
     for entry in ENTRIES:
         for target in ("a2", "a5"):
-            for sizes in [(200, 900, 700)] if entry == "known" else SIZES:
+            for sizes in [(200, 900, 700)] if entry == "known" else SIZES + LONG:
                 name = f"{entry} {' x '.join(map(str, sizes))} on {target}"
                 run = lambda entry=entry, target=target, sizes=sizes: multiply(tools, entry, target, sizes)
                 cases.append(Case(name, run))

@@ -334,6 +334,7 @@ static bool isCutIn(scf::IfOp branch, arith::CmpIOp bound) {
 /// Repeats the bounds of dimensions in whose branch of the program the grids are: where `C <= 128`
 /// a tile of `min(C, 128)` columns has all of them.
 void KernelBody::repeatBranches(OutlinedKernel &kernel) {
+  std::vector<std::string> said;
   for (Operation *at = grids_.front(); at; at = at->getParentOp()) {
     auto branch = dyn_cast_or_null<scf::IfOp>(at->getParentOp());
     // Only in the arm that is taken does the condition hold.
@@ -348,8 +349,11 @@ void KernelBody::repeatBranches(OutlinedKernel &kernel) {
       bool isKnown = llvm::all_of(identifiersOf(length), [&](const std::string &name) {
         return llvm::is_contained(kernel.dims, name);
       });
-      if (isKnown && !llvm::is_contained(kernel.wheres, fact))
+      // Inner branches come first, and say more.
+      if (isKnown && !llvm::is_contained(said, length) &&
+          !llvm::is_contained(kernel.wheres, fact))
         kernel.wheres.push_back(fact);
+      said.push_back(length);
     }
   }
 }

@@ -13,7 +13,17 @@ namespace ptl::block {
 
 using ir::Place;
 
-static bool isView(Operation *op) { return isa<ir::CastOp, ir::TransposeOp, ir::NewAxisOp>(op); }
+/// Whether a slice has all of a tile, as that of `tile[new, :]`. What it has of memory is loaded.
+static bool isAllOf(ir::SliceOp slice) {
+  if (!slice || !slice.getDropped().empty() || !slice.getSteps().empty())
+    return false;
+  auto of = cast<ir::ArrayType>(slice.getSource().getType());
+  return of.getPlace() != Place::Gm && ir::extentsOf(slice.getType()) == of.getExtents();
+}
+
+static bool isView(Operation *op) {
+  return isa<ir::CastOp, ir::TransposeOp, ir::NewAxisOp>(op) || isAllOf(dyn_cast<ir::SliceOp>(op));
+}
 
 /// Collects the operations that read a tile, also through views.
 static void collectReaders(Value tile, llvm::SetVector<Operation *> &readers) {
@@ -72,8 +82,15 @@ static void unpin(ir::CastOp pinned) {
   if (std::string name = nameOf(pinned.getLoc());
       made && !name.empty() && nameOf(made->getLoc()).empty())
     made->setLoc(NameLoc::get(StringAttr::get(made->getContext(), name), made->getLoc()));
-  pinned.getResult().replaceAllUsesWith(pinned.getSource());
+  Value source = pinned.getSource();
+  pinned.getResult().replaceAllUsesWith(source);
   pinned.erase();
+  // The place kept slices apart that have all of the tile.
+  for (Operation *user : llvm::make_early_inc_range(source.getUsers()))
+    if (auto slice = dyn_cast<ir::SliceOp>(user); isAllOf(slice)) {
+      slice.replaceAllUsesWith(source);
+      slice.erase();
+    }
 }
 
 bool takePlaces(ir::ParallelOp grid, const Machine &machine, const Report &report) {

@@ -330,6 +330,33 @@ static bool moveBlock(KernelContext &c, const ShapedTile &from, const ShapedTile
   return true;
 }
 
+bool moveToCorner(KernelContext &c, const ShapedTile &from, const ShapedTile &to, Location loc) {
+  if (!movesInRows(c, from, constant(c, 0), to) || to.tile.form != Form::Whole ||
+      !addsZero(c, to.tile.element))
+    return false;
+  Movement movement;
+  for (size_t axis : {0, 1})
+    movement.lengths.push_back(minimum(c, from.lengths[axis], to.lengths[axis]));
+  movement.ends = [](Indices at) {
+    return Ends{IndexVector(at.begin(), at.end()), IndexVector(at.begin(), at.end())};
+  };
+  movement.inRows = true;
+  movement.shift = 0;
+  Value cols = movement.lengths[1];
+  std::optional<int64_t> known = getConstantIntValue(cols);
+  if (known == 0)
+    return true;
+  OpBuilder::InsertionGuard guard(c.b);
+  if (!known) { // no instruction works on a part without columns
+    Value some =
+        c.b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, cols, constant(c, 0));
+    auto branch = c.b.create<scf::IfOp>(loc, some, /*withElseRegion=*/false);
+    c.b.setInsertionPointToStart(&branch.getThenRegion().front());
+  }
+  move(c, from, to, movement, loc);
+  return true;
+}
+
 /// Row by row.
 static void moveRows(KernelContext &c, const ShapedTile &from, const ShapedTile &to,
                      const Movement &movement, bool whole) {

@@ -244,6 +244,13 @@ static bool sliceByPositions(KernelContext &c, ir::SliceOp slice, const TileBox 
   return gatherColumns(c, from, to, move, slice.getLoc());
 }
 
+/// Whether a box of a matrix begins where that does.
+static bool beginsAtEdge(const TileBox &box) {
+  return box.offsets.size() == 2 && !llvm::is_contained(box.dropped, true) &&
+         llvm::all_of(box.steps, isUnit) &&
+         llvm::all_of(box.offsets, [](Value offset) { return matchPattern(offset, m_Zero()); });
+}
+
 /// A part of a tile, with a scalar beyond its edges where the operation has one.
 void sliceByMoves(KernelContext &c, Operation *op, const Tile &source) {
   auto slice = cast<ir::SliceOp>(op);
@@ -285,6 +292,8 @@ void sliceByMoves(KernelContext &c, Operation *op, const Tile &source) {
     if (!outside)
       return fail(c, op, "a scalar that another core computes");
     fillWith(c, to->tile, outside, op->getLoc());
+    if (beginsAtEdge(box) && moveToCorner(c, from, *to, op->getLoc()))
+      return;
     movement.isInside = [&](Indices at) {
       IndexVector in = positions(at);
       Value inside;

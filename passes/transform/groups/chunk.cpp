@@ -123,8 +123,9 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     bringIntoGrids(getOperation());
     forwardLengths(getOperation());
     makeGrids(getOperation(), kChipLimits, [&](llvm::ArrayRef<OpGroup *> groups, unsigned number) {
-      PiecesEmitter::Halvings own{halvingsOf(PiecesEmitter::tileGroupOf(number, false)),
-                                  halvingsOf(PiecesEmitter::tileGroupOf(number, true))};
+      PiecesEmitter::Halvings own;
+      for (unsigned width = 0; width < own.size(); ++width)
+        own[width] = halvingsOf(PiecesEmitter::tileGroupOf(number, width));
       PiecesEmitter(groups, sizes, number, found ? &*found : nullptr, own).emit();
     });
     forwardLengths(getOperation());

@@ -138,25 +138,37 @@ llvm::SmallVector<int64_t> PiecesEmitter::gridAxes() const {
 
 void PiecesEmitter::emitCode(llvm::ArrayRef<RootStores> stores) {
   StoreOp into = stores.front().front();
-  int64_t cut = isChecked(into.getRef()) ? kWhole : axisToCut();
-  Value worthIt = cut == kWhole ? Value() : isWorthCutting(cut);
+  bool mayCut = !isChecked(into.getRef());
+  MatmulOp product = mayCut ? contractionToCut() : MatmulOp();
+  int64_t cut = product  ? group_->find(group_->operandMap(product, 0).back())
+                : mayCut ? axisToCut()
+                         : kWhole;
+  Value worthIt = cut == kWhole ? Value()
+                  : product     ? isWorthSplitting(product, cut)
+                                : isWorthCutting(cut);
+  auto inPieces = [&] {
+    if (product)
+      return emitContraction(product, cut, into);
+    cutAxis(cut);
+    emitInPieces(into);
+  };
   std::optional<int64_t> known = worthIt ? getConstantIntValue(worthIt) : 0;
   if (known && *known == 0)
     return emitByWidth(stores);
   // Cutting changes steps and positions, and the other arm needs them as they were.
   std::vector<TileAxis> whole = axes_;
-  if (known) {
-    cutAxis(cut);
-    return emitInPieces(into);
-  }
+  if (known)
+    return inPieces();
   auto branch = b_.create<scf::IfOp>(loc_, worthIt, /*withElseRegion=*/true);
   branch_ = branch;
   b_.setInsertionPointToStart(branch.thenBlock());
-  cutAxis(cut);
-  emitInPieces(into);
+  Location loc = loc_;
+  inPieces();
   b_.setInsertionPointToStart(branch.elseBlock());
+  loc_ = loc;
   axes_ = whole;
   cut_ = kWhole;
+  made_.clear();
   emitByWidth(stores);
 }
 
@@ -296,47 +308,52 @@ Value PiecesEmitter::foldToPart(Operation *scan) {
   return last.front();
 }
 
+PiecesEmitter::Stored PiecesEmitter::storeOfParts(Operation *op) {
+  // Pieces are no values of the source, so they have no name of one.
+  loc_ = block::withoutName(op->getLoc());
+  Value result = op->getResult(0);
+  auto type = cast<ArrayType>(result.getType());
+  llvm::SmallVector<Extent> extents{Extent::constant(count_)};
+  llvm::SmallVector<Value> named;
+  for (auto [number, id] : llvm::enumerate(partMap(op))) {
+    extents.push_back(id == kWhole ? Extent::constant(1) : type.getExtents()[number]);
+    if (!extents.back().isConstant())
+      named.push_back(lengthOf(b_, result, static_cast<int64_t>(number)));
+  }
+  ArrayType parts = arrayTypeOf(type.getElementType(), extents);
+  return {parts, storeWhole(b_, loc_, result, allocateStorage(b_, loc_, parts, named))};
+}
+
+void PiecesEmitter::keepParts(Operation *op, const Stored &parts) {
+  StoreOp store = parts.store;
+  made_[op] = loadWhole(b_, store.getLoc(), store.getRef(), parts.type);
+  store.erase();
+}
+
 /// A grid that folds the pieces, for all of these operations: reductions that do not depend on each
 /// other, or the scan.
 void PiecesEmitter::emitParts(llvm::ArrayRef<Operation *> ops) {
-  llvm::SmallVector<StoreOp> stores;
-  llvm::SmallVector<ArrayType> types;
-  for (Operation *op : ops) {
-    // Pieces are no values of the source, so they have no name of one.
-    loc_ = block::withoutName(op->getLoc());
-    Value result = op->getResult(0);
-    auto type = cast<ArrayType>(result.getType());
-    llvm::SmallVector<Extent> extents{Extent::constant(count_)};
-    llvm::SmallVector<Value> named;
-    for (auto [number, id] : llvm::enumerate(partMap(op))) {
-      extents.push_back(id == kWhole ? Extent::constant(1) : type.getExtents()[number]);
-      if (!extents.back().isConstant())
-        named.push_back(lengthOf(b_, result, static_cast<int64_t>(number)));
-    }
-    types.push_back(arrayTypeOf(type.getElementType(), extents));
-    // A store of the whole result stands for those of tiles, which take storage and box from it; it is erased below.
-    stores.push_back(storeWhole(b_, loc_, result, allocateStorage(b_, loc_, types.back(), named)));
-  }
+  llvm::SmallVector<Stored> stored;
+  for (Operation *op : ops)
+    stored.push_back(storeOfParts(op));
   inGrid(point_, [&] {
     if (isReduction(ops.front()))
       reduceLevel(ops);
-    for (auto [op, into] : llvm::zip(ops, stores)) {
+    for (auto [op, parts] : llvm::zip(ops, stored)) {
       loc_ = block::withoutName(op->getLoc());
       Value part = isReduction(op) ? tileOf(op) : foldToPart(op);
-      storeTile(spread(part, partMap(op)), into, partsMap(op, point_));
+      storeTile(spread(part, partMap(op)), parts.store, partsMap(op, point_));
     }
   });
-  for (auto [op, type, store] : llvm::zip(ops, types, stores)) {
-    made_[op] = loadWhole(b_, store.getLoc(), store.getRef(), type);
-    store.erase();
-  }
+  for (auto [op, parts] : llvm::zip(ops, stored))
+    keepParts(op, parts);
 }
 
 /// What all pieces came to, or those before one.
 Value PiecesEmitter::joinParts(Operation *op, Value upTo) {
   llvm::SaveAndRestore saved(loc_);
   loc_ = op->getLoc();
-  llvm::StringRef combiner = combinerOf(op);
+  llvm::StringRef combiner = isProduct(op) ? AddOp::getOperationName() : combinerOf(op);
   Type elem = elementTypeOf(op->getResult(0).getType());
   AxisMap map = partsMap(op, parts_);
   TileAxis::Role role = axis(parts_).role;
@@ -352,8 +369,9 @@ Value PiecesEmitter::joinParts(Operation *op, Value upTo) {
   if (!upTo && role != TileAxis::Single) {
     TileAxis &parts = axis(parts_);
     parts.position = constant(0);
-    parts.tile = constant(count_);
-    parts.extent = Extent::constant(count_);
+    parts.tile = used_ ? used_ : constant(count_);
+    parts.extent = used_ ? Extent::named(b_.getStringAttr(tileName(parts_)), count_)
+                         : Extent::constant(count_);
     return foldAlong(b_, loc_, present(), combiner, role);
   }
   // In front of the first piece there are no parts, so the loop gives the identity.

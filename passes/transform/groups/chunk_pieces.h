@@ -7,6 +7,8 @@
 
 #include "passes/transform/groups/chunk_emit.h"
 
+#include <array>
+
 namespace ptl::ir {
 
 /// The number of vector cores of a machine; 0 if it is unknown.
@@ -20,18 +22,17 @@ bool isProductOfDims(mlir::Value length);
 /// one grid for independent ones, and prefix sums.
 class PiecesEmitter : public ChunkEmitter {
 public:
-  /// Like `halvings` of the base, for the grids of either arm of the branch by the width of
-  /// columns.
-  struct Halvings {
-    int64_t wide, narrow;
-  };
+  /// Tiles are of columns of an unknown width, or of narrow ones, the narrowest last.
+  static constexpr unsigned kWidths = 3;
+  /// Like `halvings` of the base, for the grids of each arm of the branches by the width of columns.
+  using Halvings = std::array<int64_t, kWidths>;
   PiecesEmitter(llvm::ArrayRef<OpGroup *> groups, const TileSizes &sizes, unsigned number,
                 const Machine *machine, Halvings halvings)
-      : ChunkEmitter(groups, sizes, number, machine, halvings.wide),
-        narrowHalvings_(halvings.narrow) {}
+      : ChunkEmitter(groups, sizes, number, machine, halvings[0]),
+        halvingsOf_(halvings) {}
 
   /// The number that identifies the tiles of a group's grids; each arm is fitted separately.
-  static size_t tileGroupOf(unsigned number, bool isNarrow) { return 2 * number + 1 + isNarrow; }
+  static size_t tileGroupOf(unsigned number, unsigned width) { return kWidths * number + 1 + width; }
 
 private:
   void mark(ParallelOp grid) override;
@@ -44,10 +45,11 @@ private:
                llvm::SmallVectorImpl<mlir::Value> &results) override;
 
   // tiles of narrow columns: chunk_widths.cpp
-  void emitByWidth(llvm::ArrayRef<RootStores> stores);
+  void emitByWidth(llvm::ArrayRef<RootStores> stores, unsigned width = 0);
   bool mayBeNarrow(int64_t row, int64_t col) const;
-  mlir::Value isWorthNarrowing(int64_t row, int64_t col);
-  void narrowTiles(int64_t row, int64_t col);
+  int64_t narrowElements(int64_t row, int64_t col) const;
+  mlir::Value isWorthNarrowing(int64_t row, int64_t col, unsigned width);
+  void narrowTiles(int64_t row, int64_t col, unsigned width);
   int64_t axisOf(TileAxis::Role role) const;
 
   // whether, and how large
@@ -57,7 +59,24 @@ private:
   void fitSteps();
   mlir::Value lengthOfPiece();
 
+  // contractions: chunk_contractions.cpp
+  MatmulOp contractionToCut() const;
+  int64_t pieceStep(int64_t id) const;
+  void setStep(int64_t id, int64_t step);
+  mlir::Value countOfTiles();
+  mlir::Value isWorthSplitting(MatmulOp product, int64_t cut);
+  void cutContraction(int64_t cut);
+  void emitProducts(MatmulOp product);
+  void emitContraction(MatmulOp product, int64_t cut, StoreOp into);
+
   // the code
+  /// Storage for what pieces come to, and a store that stands for those of tiles.
+  struct Stored {
+    ArrayType type;
+    StoreOp store;
+  };
+  Stored storeOfParts(mlir::Operation *op);
+  void keepParts(mlir::Operation *op, const Stored &parts);
   void emitInPieces(StoreOp into);
   void emitParts(llvm::ArrayRef<mlir::Operation *> ops);
   void inGrid(int64_t along, llvm::function_ref<void()> body);
@@ -76,10 +95,11 @@ private:
   /// the axis by which the present grid iterates over pieces; `kWhole`: none
   int64_t along_ = kWhole;
   mlir::Value pieceLength_; ///< of a grid over positions of the axis that is cut
+  mlir::Value used_;        ///< how many pieces there are; null: `count_`
   llvm::MapVector<mlir::Operation *, mlir::Value> made_; ///< partial results of pieces
 
-  int64_t narrowHalvings_;
-  int64_t narrow_ = kWhole; ///< the columns of the present grid if these are narrow
+  Halvings halvingsOf_;
+  unsigned width_ = 0; ///< of the columns of the present grid; 0: unknown
 };
 
 } // namespace ptl::ir

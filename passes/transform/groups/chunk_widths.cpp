@@ -13,13 +13,16 @@ using namespace mlir;
 
 namespace ptl::ir {
 
-/// As many columns are narrow: those of a head, and what fits a quarter of a tile of wide ones.
-static constexpr int64_t kNarrow = 128;
+/// As many columns are narrow: those of a head, which fit a quarter of a tile of wide ones, and those of
+/// points, boxes and the like, a quarter of these.
+static constexpr int64_t kNarrow[PiecesEmitter::kWidths] = {0, 128, 32};
+/// A tile of wide columns has as many rows.
+static constexpr int64_t kFewRows = 8;
 /// Code grows by an arm for each grid, of which long programs get no more than these.
 static constexpr unsigned kNarrowGrids = 8;
 
 void PiecesEmitter::mark(ParallelOp grid) {
-  attrs::tileGroup.set(grid, static_cast<int64_t>(tileGroupOf(number_, narrow_ != kWhole)));
+  attrs::tileGroup.set(grid, static_cast<int64_t>(tileGroupOf(number_, width_)));
 }
 
 /// The axis of the tiles' rows or columns; `kWhole` if they have none.
@@ -36,21 +39,33 @@ bool PiecesEmitter::mayBeNarrow(int64_t row, int64_t col) const {
       row == kWhole || col == kWhole || scheduledStep(*group_, row) || scheduledStep(*group_, col))
     return false;
   // What does not fit is halved, which changes no decision.
-  return axis(row).isChunked && axis(col).isChunked && axis(col).step << halvings_ >= 2 * kNarrow &&
+  return axis(row).isChunked && axis(col).isChunked && axis(col).step << halvings_ >= 2 * kNarrow[1] &&
          group_->axis(col).extent.capacity == Extent::kUnknown;
 }
 
-/// Whether a length is a dimension of the entry, which a kernel of narrow columns can say a bound of.
-static bool isDim(Value length) {
+/// Whether a length is a dimension of the entry, or some more or fewer, which a kernel of narrow columns
+/// can say a bound of.
+static bool isNearDim(Value length) {
+  if (Operation *sum = length.getDefiningOp(); isa_and_nonnull<arith::AddIOp, arith::SubIOp>(sum))
+    return getConstantIntValue(sum->getOperand(1)) && isNearDim(sum->getOperand(0));
   auto dim = length.getDefiningOp<DimOp>();
   auto of = dyn_cast<BlockArgument>(dim ? Value(dim.getSource()) : length);
   auto function = of ? dyn_cast<func::FuncOp>(of.getOwner()->getParentOp()) : func::FuncOp();
   return function && (dim || attrs::dim.of(function, of.getArgNumber()));
 }
 
-/// Whether columns are narrow and rows so many that fewer tiles leave no core idle; null: never.
-Value PiecesEmitter::isWorthNarrowing(int64_t row, int64_t col) {
-  if (!isDim(axis(col).length) || !isProductOfDims(axis(row).length))
+/// Elements of a tile of narrow columns; those that did not fit have been halved.
+int64_t PiecesEmitter::narrowElements(int64_t row, int64_t col) const {
+  // Tiles that are halved often keep a least width, which says nothing of the usual one.
+  return std::min(axis(row).step * axis(col).step << halvings_, sizes_.bytes / 4);
+}
+
+/// Whether columns are that narrow and rows so many that fewer tiles leave no core idle; null: never.
+Value PiecesEmitter::isWorthNarrowing(int64_t row, int64_t col, unsigned width) {
+  auto isPlain = [&](int64_t id) {
+    return isProductOfDims(axis(id).length) || isNearDim(axis(id).length);
+  };
+  if (!isNearDim(axis(col).length) || !isPlain(row))
     return {};
   llvm::SmallVector<int64_t> others = gridAxes();
   llvm::erase(others, col);
@@ -61,73 +76,70 @@ Value PiecesEmitter::isWorthNarrowing(int64_t row, int64_t col) {
     others.push_back(row);
   Value rows = constant(1);
   for (int64_t id : others)
-    if (isProductOfDims(axis(id).length))
+    if (isPlain(id))
       rows = b_.createOrFold<arith::MulIOp>(loc_, rows, axis(id).length);
-  // Each core has two tiles of wide columns, then.
-  constexpr int64_t kFewRows = 8;
-  int64_t least = 2 * kFewRows * vectorCoresOf(*machine_);
+  // Each core has two tiles of wider columns, then.
+  int64_t ofWider = width == 1 ? kFewRows : narrowElements(row, col) / kNarrow[width - 1];
+  int64_t least = 2 * ofWider * vectorCoresOf(*machine_);
   Value isMany =
       b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::sge, rows, constant(least));
   if (getConstantIntValue(isMany) == 0)
     return {};
   Value isFew = b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::sle, axis(col).length,
-                                               constant(kNarrow));
+                                               constant(kNarrow[width]));
   return b_.createOrFold<arith::AndIOp>(loc_, isFew, isMany);
 }
 
 /// Columns come whole, and as many rows as the bytes of a tile of wide ones hold.
-void PiecesEmitter::narrowTiles(int64_t row, int64_t col) {
+void PiecesEmitter::narrowTiles(int64_t row, int64_t col, unsigned width) {
   TileAxis &rows = axis(row), &cols = axis(col);
-  // Tiles that are halved often keep a least width, which says nothing of the usual one.
-  int64_t usual = std::min(rows.step * cols.step << halvings_, sizes_.bytes / 4);
-  int64_t elements = usual >> narrowHalvings_;
-  rows.step = std::max<int64_t>(elements / kNarrow, 1);
+  int64_t elements = narrowElements(row, col) >> halvingsOf_[width];
+  rows.step = std::max<int64_t>(elements / kNarrow[width], 1);
   if (int64_t most = group_->axis(row).extent.capacity; most != Extent::kUnknown)
     rows.step = std::min(rows.step, most);
-  cols.step = kNarrow;
+  cols.step = kNarrow[width];
   cols.isChunked = false;
   cols.position = constant(0);
-  cols.extent = Extent::named(b_.getStringAttr(tileName(col)), kNarrow);
+  cols.extent = Extent::named(b_.getStringAttr(tileName(col)), kNarrow[width]);
 }
 
 /// The length of narrow columns is computed where a point of the grid is, as that of other tiles.
 void PiecesEmitter::emitGroup(llvm::ArrayRef<StoreOp> into) {
-  if (narrow_ != kWhole) {
-    TileAxis &cols = axis(narrow_);
-    cols.tile = b_.createOrFold<arith::MinSIOp>(loc_, cols.length, constant(kNarrow));
+  if (width_ > 0) {
+    TileAxis &cols = axis(axisOf(TileAxis::Col));
+    cols.tile = b_.createOrFold<arith::MinSIOp>(loc_, cols.length, constant(kNarrow[width_]));
   }
   ChunkEmitter::emitGroup(into);
 }
 
-void PiecesEmitter::emitByWidth(llvm::ArrayRef<RootStores> stores) {
+/// The grid for columns that are known to have the width, or a grid in each arm of a branch where they may
+/// be narrower.
+void PiecesEmitter::emitByWidth(llvm::ArrayRef<RootStores> stores, unsigned width) {
   int64_t row = axisOf(TileAxis::Row), col = axisOf(TileAxis::Col);
-  // Tiles of all columns are seen to fill only what nothing else writes, and whole.
-  StoreOp into = stores.front().front();
-  bool isSeenWhole =
-      into.getDropped().empty() && llvm::none_of(into.getRef().getUsers(), [&](Operation *user) {
-        bool writes = isa<StoreOp>(user) && user != into;
-        return writes && !(branch_ && branch_->isAncestor(user));
-      });
-  isSeenWhole &=
-      llvm::equal(ir::extentsOf(into.getRef().getType()), ir::extentsOf(into.getValue().getType()));
-  Value worthIt = isSeenWhole && mayBeNarrow(row, col) ? isWorthNarrowing(row, col) : Value();
+  Value worthIt = width + 1 < kWidths && mayBeNarrow(row, col)
+                      ? isWorthNarrowing(row, col, width + 1)
+                      : Value();
+  auto emitOwn = [&] {
+    std::vector<TileAxis> usual = axes_;
+    if (width > 0)
+      narrowTiles(row, col, width);
+    width_ = width;
+    emitGrid(stores);
+    width_ = 0;
+    axes_ = usual;
+  };
   if (!worthIt)
-    return emitGrid(stores);
-  std::vector<TileAxis> wide = axes_;
+    return emitOwn();
   Location loc = loc_;
   auto branch = b_.create<scf::IfOp>(loc_, worthIt, /*withElseRegion=*/true);
   // Within a branch by pieces, the outer branch is the one that stands in the block of the loads.
   if (!branch_)
     branch_ = branch;
   b_.setInsertionPointToStart(branch.thenBlock());
-  narrowTiles(row, col);
-  narrow_ = col;
-  emitGrid(stores);
-  narrow_ = kWhole;
+  emitByWidth(stores, width + 1);
   b_.setInsertionPointToStart(branch.elseBlock());
   loc_ = loc;
-  axes_ = wide;
-  emitGrid(stores);
+  emitOwn();
 }
 
 } // namespace ptl::ir

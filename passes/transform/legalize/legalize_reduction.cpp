@@ -13,6 +13,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
+#include "llvm/ADT/bit.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -227,34 +229,85 @@ static Value scanRows(const Tiles &t, llvm::StringRef combiner, Value y, double 
   return t.transpose(scanInSteps(t, combiner, t.transpose(y, order), rank - 2, outside), order);
 }
 
-/// A long row, cut into the rows of a square: they are scanned side by side, and then each is combined
-/// with the results of the rows before it. One row alone would use one lane of each instruction.
-static Value scanAsSquare(const Tiles &t, Operation *op, Value row, double outside) {
-  llvm::StringRef combiner = operationName(combinerOf(op)), reduction = reductionBy(combiner);
-  const Extent own = extentsOf(row.getType()).front();
-  int64_t cols = kLeastSide;
-  // Rows and columns are about as many, since both the lanes of an instruction and the number of steps count.
-  while (cols * cols < own.capacity)
-    cols *= 2;
-  int64_t rows = countCovering(own.capacity, cols);
-  Extent all = Extent::constant(rows * cols), down = Extent::constant(rows),
-         across = Extent::constant(cols);
-  Value length = t.length(row, 0), zero = t.index(0);
-  Value full =
-      t.r.create<SliceOp>(t.loc, arrayTypeOf(elem(row), {all}), row, zero, t.index(rows * cols),
-                          ValueRange(), t.number(elem(row), outside), t.r.getDenseI64ArrayAttr({}));
-  Value square = t.reshape(full, {down, across}, {t.index(rows), t.index(cols)});
-  Value totals = reduceAxis(t, reduction, square, 1);
-  // Row `i` of this matrix has the results of the rows before `i`.
-  Value before =
-      t.broadcastTo(t.transpose(totals, {1, 0}), t.spread(totals, {down, down}, {totals, totals}));
-  Value isBefore = t.lt(t.broadcastTo(t.positions(before, 1), before), t.positions(before, 0));
-  before = t.select(isBefore, before, outside);
-  Value scanned =
-      t.make(combiner, elem(row),
-             {scanRows(t, combiner, square, outside), reduceAxis(t, reduction, before, 1)});
-  return t.r.create<SliceOp>(t.loc, row.getType(), t.reshape(scanned, {all}, t.index(rows * cols)),
-                             zero, length, ValueRange(), Value(), t.r.getDenseI64ArrayAttr({}));
+namespace {
+/// Scans long rows in segments: these are the rows of a square, which are scanned side by side, and then
+/// each is combined with the results of the segments before it in its row. A row alone would use one lane
+/// of each instruction, and a few rows a few.
+class SegmentScan {
+public:
+  /// `x`: one row, or a matrix of rows.
+  SegmentScan(const Tiles &t, Operation *op, Value x);
+  /// Whether the rows are so long that they have several segments.
+  bool isWorthIt() const { return segments_ > 1; }
+  Value scan(double outside) const;
+
+private:
+  Value resultsBefore(Value totals, double outside) const;
+  Value part(Value x, ArrayType type, llvm::ArrayRef<Value> lengths, Value outside = {}) const {
+    llvm::SmallVector<Value> zeros(lengths.size(), t_.index(0));
+    return t_.r.create<SliceOp>(t_.loc, type, x, zeros, lengths, ValueRange(), outside,
+                                t_.r.getDenseI64ArrayAttr({}));
+  }
+
+  const Tiles &t_;
+  llvm::StringRef combiner_;
+  Value x_;
+  int64_t rows_ = 1, segments_ = 1; ///< segments of a row
+  int64_t length_ = kLeastSide;     ///< of a segment
+};
+} // namespace
+
+SegmentScan::SegmentScan(const Tiles &t, Operation *op, Value x)
+    : t_(t), combiner_(operationName(combinerOf(op))), x_(x) {
+  llvm::ArrayRef<Extent> extents = extentsOf(x.getType());
+  int64_t capacity = extents.back().capacity;
+  rows_ = extents.size() > 1 ? extents.front().capacity : 1;
+  if (extents.size() > 2 || capacity < kLongRow || rows_ == Extent::kUnknown)
+    return;
+  while (length_ * length_ < rows_ * capacity)
+    length_ *= 2;
+  // Powers of two tell rows apart by the bits of positions.
+  segments_ = static_cast<int64_t>(
+      llvm::bit_ceil(static_cast<uint64_t>(countCovering(capacity, length_))));
+  // A single row needs not tell any apart.
+  if (rows_ == 1)
+    segments_ = countCovering(capacity, length_);
+}
+
+/// For each segment, what those before it in its row come to.
+Value SegmentScan::resultsBefore(Value totals, double outside) const {
+  const Extent &down = extentsOf(totals.getType()).front();
+  // Row `i` of this matrix has the results of the segments before `i`.
+  Value before = t_.broadcastTo(t_.transpose(totals, {1, 0}),
+                                t_.spread(totals, {down, down}, {totals, totals}));
+  Value own = t_.positions(before, 0), other = t_.broadcastTo(t_.positions(before, 1), before);
+  Value isBefore = t_.lt(other, own);
+  if (rows_ > 1) {
+    double ofRow = -static_cast<double>(segments_);
+    isBefore = t_.both(isBefore, t_.ge(other, t_.bitAnd(own, ofRow)));
+  }
+  return reduceAxis(t_, reductionBy(combiner_), t_.select(isBefore, before, outside), 1);
+}
+
+Value SegmentScan::scan(double outside) const {
+  int64_t rank = rankOf(x_.getType());
+  Type type = elem(x_);
+  Extent whole = Extent::constant(segments_ * length_);
+  llvm::SmallVector<Extent> extents{whole};
+  llvm::SmallVector<Value> lengths{t_.index(whole.length)}, own{t_.length(x_, rank - 1)};
+  if (rank > 1) {
+    extents.insert(extents.begin(), Extent::constant(rows_));
+    lengths.insert(lengths.begin(), t_.index(rows_));
+    own.insert(own.begin(), t_.length(x_, 0));
+  }
+  Value full = part(x_, arrayTypeOf(type, extents), lengths, t_.number(type, outside));
+  int64_t all = rows_ * segments_;
+  Value square = t_.reshape(full, {Extent::constant(all), Extent::constant(length_)},
+                            {t_.index(all), t_.index(length_)});
+  Value totals = reduceAxis(t_, reductionBy(combiner_), square, 1);
+  Value scanned = t_.make(
+      combiner_, type, {scanRows(t_, combiner_, square, outside), resultsBefore(totals, outside)});
+  return part(t_.reshape(scanned, extents, lengths), cast<ArrayType>(x_.getType()), own);
 }
 
 /// Whether an array is one row along `axis` that fills many lanes.
@@ -285,14 +338,16 @@ static Value rewriteScan(const Tiles &t, Operation *op) {
     for (int64_t n = 0; n < rank; ++n)
       if (n != axis)
         others.push_back(n);
-    y = t.newAxis(scanAsSquare(t, op, t.dropAxes(y, others), outside), others);
+    y = t.newAxis(SegmentScan(t, op, t.dropAxes(y, others)).scan(outside), others);
   } else if (rank == 1)
     // A vector is scanned as a column, since moving rows of one element is free of alignment.
     y = t.dropAxes(scanInSteps(t, combiner, t.newAxis(y, {1}), 0, outside), {1});
-  else if (axis == rank - 1)
-    y = scanRows(t, combiner, y, outside);
-  else
+  else if (axis != rank - 1)
     y = scanInSteps(t, combiner, y, axis, outside);
+  else if (SegmentScan segments(t, op, y); segments.isWorthIt())
+    y = segments.scan(outside);
+  else
+    y = scanRows(t, combiner, y, outside);
   return leave(t, *detour, y, elem(x));
 }
 
