@@ -90,9 +90,13 @@ static SmallVector<Value> lanesOf(const Emit &e, Value indices) {
     return e.b.create<vector::ExtractElementOp>(e.loc, from, e.i32(at));
   };
   SmallVector<Value> result;
-  auto widened = indices.getDefiningOp<arith::IndexCastOp>();
-  Value narrow = widened ? widened.getIn() : Value();
-  if (!narrow || !scalarOf(narrow.getType()).isInteger(32) || lanes % 2 != 0) {
+  auto isNarrow = [](Value value) { return scalarOf(value.getType()).isInteger(32); };
+  Value narrow = indices;
+  for (Operation *op = narrow.getDefiningOp();
+       op && !isNarrow(narrow) && isa<arith::IndexCastOp, arith::ExtSIOp>(op);
+       op = narrow.getDefiningOp())
+    narrow = op->getOperand(0);
+  if (!isNarrow(narrow) || lanes % 2 != 0) {
     for (int64_t lane = 0; lane < lanes; ++lane)
       result.push_back(extracted(indices, lane));
     return result;
