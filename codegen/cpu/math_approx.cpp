@@ -212,6 +212,8 @@ Value emitExp2(const Emit &e, Value x) {
 }
 
 static Value logViaWide(const Emit &e, Value x, double scale) {
+  if (hasTables(e, x))
+    return emitLogByTable(e, x, scale * Ln2);
   // Every f32, even a subnormal one, is a normal f64.
   Value wide = logWide(e, e.extf(x, e.b.getF64Type()), scale);
   return logEdges(e, x, e.truncf(wide, e.b.getF32Type()));
@@ -228,6 +230,8 @@ Value emitLog10(const Emit &e, Value x) {
 Value emitLog1p(const Emit &e, Value x) {
   if (isF64(x))
     return emitLog1pF64(e, x);
+  if (hasTables(e, x))
+    return emitLog1pByTable(e, x);
   Value wide = e.extf(x, e.b.getF64Type());
   // In f64 the sum is exact, or 1 no longer matters, unless `x` is tiny; then the result is `x`.
   Value sum = e.add(wide, e.real(wide.getType(), 1.0));

@@ -86,4 +86,8 @@ std::array<float, 16> powersOfTwo(bool rests);
 /// value * 2^exponent, `exponent` a vector of 16 floats that are rounded down, by the instruction for it.
 mlir::Value scaleAtOnce(const Emit &e, mlir::Value value, mlir::Value exponent);
 
+/// The logarithm of `x` to the base 2^(1 / ofTwo), and log(1 + x), both within 2 ulp.
+mlir::Value emitLogByTable(const Emit &e, mlir::Value x, double ofTwo);
+mlir::Value emitLog1pByTable(const Emit &e, mlir::Value x);
+
 } // namespace ptl::cpu

@@ -24,15 +24,15 @@ struct Mantissas {
 // The bits of the number with which the first interval begins, 0.699, and of the length of an interval.
 static constexpr uint32_t kFirst = 0x3f330000, kIntervalShift = 19;
 
-static Mantissas mantissas() {
+// Logarithms to the base 2^(1 / ofTwo), whose high parts have `fraction` bits behind the point, so that sums with an exponent are exact.
+static Mantissas mantissas(double ofTwo, int fraction) {
   Mantissas table;
   for (uint32_t i = 0; i < 16; ++i) {
     double from = std::bit_cast<float>(kFirst + (i << kIntervalShift));
     double to = std::bit_cast<float>(kFirst + ((i + 1) << kIntervalShift));
     float inverse = from < 1 && to > 1 ? 1.0f : static_cast<float>(2 / (from + to));
-    double log = -std::log2(static_cast<double>(inverse));
-    // 15 bits behind the point, so that the sum with an exponent is exact.
-    double high = std::nearbyint(std::ldexp(log, 15)) * 0x1p-15;
+    double log = -std::log2(static_cast<double>(inverse)) * ofTwo;
+    double high = std::ldexp(std::nearbyint(std::ldexp(log, fraction)), -fraction);
     table.inverse[i] = inverse;
     table.high[i] = static_cast<float>(high);
     table.low[i] = static_cast<float>(log - high);
@@ -40,20 +40,34 @@ static Mantissas mantissas() {
   return table;
 }
 
-// log2 of a positive, finite and normal `x`, to 2^-36 of itself.
-static TwoParts log2InParts(const Emit &e, Value x) {
-  static const Mantissas table = mantissas();
-  Type t = x.getType();
-  auto real = [&](double value) { return e.real(t, value); };
-  constexpr double log2EHigh = static_cast<float>(Log2E), log2ELow = Log2E - log2EHigh;
+namespace {
+/// x = 2^exponent * (1 + r + s) / inverse exactly, with |r| < 0.03 and |s| < 2^-24.
+struct ReducedMantissa {
+  Value exponent, interval, inverse, r, s;
+  Value power; ///< the bits of 2^exponent, less those of 1
+};
+} // namespace
+
+static ReducedMantissa reduceMantissa(const Emit &e, Value x, const Mantissas &table) {
   Value bits = e.bitcast(x, e.b.getI32Type());
   Value offset = e.sub(bits, e.integer(bits.getType(), kFirst));
   Value interval = e.shrUnsigned(offset, kIntervalShift);
-  Value mantissa = e.bitcast(e.sub(bits, e.bitAnd(offset, -(int64_t(1) << 23))), e.b.getF32Type());
+  Value power = e.bitAnd(offset, -(int64_t(1) << 23));
+  Value mantissa = e.bitcast(e.sub(bits, power), e.b.getF32Type());
   Value exponent = e.sitofp(shiftSigned(e, offset, 23), e.b.getF32Type());
-  // The mantissa times the inverse is 1 + r + s exactly, with |r| < 0.03 and |s| < 2^-24.
-  TwoParts scaled = productInParts(e, mantissa, fromTable(e, t, table.inverse, interval));
-  Value r = e.sub(scaled.high, real(1.0)), s = scaled.low;
+  Value inverse = fromTable(e, x.getType(), table.inverse, interval);
+  TwoParts scaled = productInParts(e, mantissa, inverse);
+  Value r = e.sub(scaled.high, e.real(x.getType(), 1.0));
+  return {exponent, interval, inverse, r, scaled.low, power};
+}
+
+// log2 of a positive, finite and normal `x`, to 2^-36 of itself.
+static TwoParts log2InParts(const Emit &e, Value x) {
+  static const Mantissas table = mantissas(1, 15);
+  Type t = x.getType();
+  auto real = [&](double value) { return e.real(t, value); };
+  constexpr double log2EHigh = static_cast<float>(Log2E), log2ELow = Log2E - log2EHigh;
+  auto [exponent, interval, inverse, r, s, power] = reduceMantissa(e, x, table);
   Value whole = e.add(exponent, fromTable(e, t, table.high, interval));
   // log2(1 + r) = r * log2(e) - r^2 * log2(e) / 2 + r^3 * P(r), of which only the last term needs no second part.
   TwoParts first = productInParts(e, r, real(log2EHigh)), square = productInParts(e, r, r);
@@ -71,6 +85,57 @@ static TwoParts log2InParts(const Emit &e, Value x) {
   low = e.add(e.add(low, low2), lost);
   low = e.fma(e.mul(square.high, r), rest, low);
   return sumInParts(e, two.high, low);
+}
+
+// The logarithm of 2^-added * (x + lost) to the base 2^(1 / ofTwo), for a positive, finite and normal `x`, of which `lost` is less than
+// half a unit in the last place; both may be null.
+static Value logByTable(const Emit &e, Value x, double ofTwo, Value added, Value lost) {
+  constexpr int fraction = 14;
+  Type t = x.getType();
+  const Mantissas table = mantissas(ofTwo, fraction);
+  ReducedMantissa m = reduceMantissa(e, x, table);
+  if (lost) {
+    // What was lost is divided by the power of two, too. Beside the largest numbers, whose powers have no inverse, it is nothing.
+    Value one = e.integer(m.power.getType(), 0x3f800000), zero = e.zero(m.power.getType());
+    Value bits = e.b.create<arith::MaxSIOp>(e.loc, e.sub(one, m.power), zero);
+    Value inversePower = e.bitcast(bits, e.b.getF32Type());
+    m.s = e.fma(e.mul(lost, inversePower), m.inverse, m.s);
+  }
+  Value exponent = added ? e.sub(m.exponent, added) : m.exponent;
+  // The exponent times the logarithm of 2 in two parts, of which the first is exact, as its sum with the table is.
+  double twoHigh = std::ldexp(std::nearbyint(std::ldexp(ofTwo, fraction)), -fraction);
+  Value whole = e.fma(exponent, e.real(t, twoHigh), fromTable(e, t, table.high, m.interval));
+  Value low = fromTable(e, t, table.low, m.interval);
+  if (ofTwo != twoHigh)
+    low = e.fma(exponent, e.real(t, ofTwo - twoHigh), low);
+  double slope = ofTwo * Log2E, slopeHigh = static_cast<float>(slope);
+  low = e.fma(m.r, e.real(t, slope - slopeHigh), low);
+  Value one = e.real(t, 1.0);
+  low = e.fma(e.mul(m.s, e.sub(one, m.r)), e.real(t, slopeHigh), low);
+  // log(1 + r) = r - r^2 / 2 + r^3 / 3 - …
+  Value rest = polynomial(e, m.r, {-slope / 2, slope / 3, -slope / 4, slope / 5});
+  low = e.fma(e.mul(m.r, m.r), rest, low);
+  return e.add(e.fma(m.r, e.real(t, slopeHigh), whole), low);
+}
+
+Value emitLogByTable(const Emit &e, Value x, double ofTwo) {
+  Type t = x.getType();
+  // A subnormal number has no leading one to find its exponent by.
+  Value subnormal = e.cmpf(CmpFPredicate::OLT, x, 0x1p-126);
+  Value scaled = e.select(subnormal, e.mul(x, e.real(t, 0x1p23)), x);
+  Value added = e.select(subnormal, e.real(t, 23.0), e.zero(t));
+  return logEdges(e, x, logByTable(e, scaled, ofTwo, added, {}));
+}
+
+Value emitLog1pByTable(const Emit &e, Value x) {
+  Type t = x.getType();
+  Value one = e.real(t, 1.0), sum = e.add(x, one);
+  // The larger of both is what the sum is compared with first.
+  Value lost = e.select(e.cmpf(CmpFPredicate::OGE, x, 1.0), e.sub(one, e.sub(sum, x)),
+                        e.sub(x, e.sub(sum, one)));
+  Value result = logEdges(e, x, logByTable(e, sum, Ln2, {}, lost), -1.0);
+  // The sums would turn -0 into 0, and products of subnormal numbers round.
+  return e.select(e.cmpf(CmpFPredicate::OLT, e.abs(x), 0x1p-26), x, result);
 }
 
 // 2^x, where x.low is small beside x.high unless that is out of the range of results.
