@@ -1,5 +1,7 @@
 #include "compile/build_entry.h"
 
+#include "compile/entry/manifest.h"
+
 #include "mlir/IR/Verifier.h"
 
 namespace ptl {
@@ -16,12 +18,16 @@ static std::vector<ElemKind> lackingTypes(const Machine &machine) {
 }
 
 /// A binding with what the options say of the machine.
-static ir::EntryBinding bindingFor(const CompilerOptions &options, ir::EntryBinding binding) {
+static ir::EntryBinding bindingFor(const CompileContext &context, ir::EntryBinding binding) {
+  const CompilerOptions &options = context.options();
   binding.ranges = options.ranges;
   if (options.chip) {
     binding.machine = options.chip->name;
     binding.chip = &*options.chip;
     binding.ranges = true; // errors of the block level are about places in the source
+  } else if (binding.decl) {
+    // Code of this processor is called by the runtime, which reads the manifest.
+    binding.checkedByCaller = elementsCheckedByCaller(context.program(), *binding.decl);
   }
   binding.lacking = lackingTypes(options.chip ? *options.chip : *knownMachine("cpu"));
   return binding;
@@ -32,7 +38,7 @@ TensorModule copyOf(const TensorModule &tensor) { return {tensor.module.get().cl
 std::optional<BuiltEntry> buildEntry(const CompileContext &context, const ir::EntryBinding &binding,
                                      const std::string &symbol) {
   context.step("build");
-  ir::EntryBinding wanted = bindingFor(context.options(), binding);
+  ir::EntryBinding wanted = bindingFor(context, binding);
   mlir::OwningOpRef<mlir::ModuleOp> module = runStage(context, "build", {}, [&](std::string &) {
     auto built = ir::buildIr(context.mlir(), context.program(), context.sources(), wanted, symbol,
                              context.sink());

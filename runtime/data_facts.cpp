@@ -60,6 +60,73 @@ template <typename T, typename Run> void forEachRun(const PtlArray &array, Run r
       rows, [&](const void *cell, int64_t) { return run(static_cast<const T *>(cell), length); });
 }
 
+/// The least and the largest number so far, and whether all were numbers.
+template <typename T> struct Extremes {
+  T least, most;
+  bool ordered = true;
+};
+
+/// Looks at a run of elements by vectors, which no compiler makes by itself where the elements are floats: their order of
+/// comparisons matters to it, and not here.
+template <typename T>
+[[gnu::always_inline]] inline void lookAt(const T *first, int64_t count, Extremes<T> &found) {
+  constexpr int64_t kLanes = 64 / sizeof(T);
+  using Vector [[gnu::vector_size(64)]] = T;
+  auto take = [&](T least, T most) {
+    found.least = least < found.least ? least : found.least;
+    found.most = most > found.most ? most : found.most;
+  };
+  int64_t i = 0;
+  if (count >= kLanes) {
+    Vector low = found.least - Vector{}, high = found.most - Vector{};
+    auto unordered = low != low;
+    for (; i + kLanes <= count; i += kLanes) {
+      Vector value;
+      std::memcpy(&value, first + i, sizeof value);
+      low = value < low ? value : low;
+      high = value > high ? value : high;
+      // A NaN, which no other comparison finds, differs from itself.
+      if constexpr (std::floating_point<T>)
+        unordered |= value != value;
+    }
+    for (int64_t lane = 0; lane < kLanes; ++lane) {
+      take(low[lane], high[lane]);
+      found.ordered &= unordered[lane] == 0;
+    }
+  }
+  for (; i < count; ++i) {
+    take(first[i], first[i]);
+    found.ordered &= first[i] == first[i]; // NOLINT(misc-redundant-expression)
+  }
+}
+
+#if defined(__x86_64__)
+template <typename T>
+[[gnu::target("avx2")]] void lookByVectors(const T *first, int64_t count, Extremes<T> &found) {
+  lookAt(first, count, found);
+}
+template <typename T>
+[[gnu::target("avx512f,avx512bw,avx512vl,avx512dq")]] void
+lookByLongVectors(const T *first, int64_t count, Extremes<T> &found) {
+  lookAt(first, count, found);
+}
+#endif
+
+/// The library is compiled for every processor of its kind, whose vectors are short or cannot compare all elements.
+template <typename T> void look(const T *first, int64_t count, Extremes<T> &found) {
+#if defined(__x86_64__)
+  static const bool isLong = __builtin_cpu_supports("avx512bw") &&
+                             __builtin_cpu_supports("avx512dq") &&
+                             __builtin_cpu_supports("avx512vl");
+  static const bool isMiddling = __builtin_cpu_supports("avx2");
+  if (isLong)
+    return lookByLongVectors(first, count, found);
+  if (isMiddling)
+    return lookByVectors(first, count, found);
+#endif
+  lookAt(first, count, found);
+}
+
 template <typename T> Number numberOf(T value) {
   if constexpr (std::floating_point<T>)
     return Number::floating(value);
@@ -206,26 +273,15 @@ Bounds boundsOf(const PtlArray &array) {
   if (elementCount(array.rank, array.extents) == 0)
     return bounds;
   withType(array.elem, [&]<typename T>(T) {
-    T least{}, most{};
-    std::memcpy(&least, array.data, sizeof(T));
-    most = least;
-    bool ordered = true;
+    Extremes<T> found{};
+    std::memcpy(&found.least, array.data, sizeof(T));
+    found.most = found.least;
     forEachRun<T>(array, [&](const T *first, int64_t count) {
-      T low = least, high = most;
-      bool numbers = true;
-      for (int64_t i = 0; i < count; ++i) {
-        T value = first[i];
-        low = value < low ? value : low;
-        high = value > high ? value : high;
-        // A NaN, which no other comparison finds, differs from itself.
-        numbers &= value == value; // NOLINT(misc-redundant-expression)
-      }
-      least = low;
-      most = high;
-      return ordered = numbers;
+      look(first, count, found);
+      return found.ordered;
     });
-    if (ordered)
-      bounds = {numberOf(least), numberOf(most)};
+    if (found.ordered)
+      bounds = {numberOf(found.least), numberOf(found.most)};
   });
   return bounds;
 }

@@ -101,6 +101,27 @@ TYPED_TEST(DataFacts, OrderAndDistinctness) {
   EXPECT_FALSE(boundsOf(this->matrix({}, 0, 3, 3)));
 }
 
+/// Long runs are looked at by vectors, and what is left of them by elements: what counts may lie in either.
+TYPED_TEST(DataFacts, BoundsWhereverTheyLie) {
+  std::vector<TypeParam> numbers(147, TypeParam(5));
+  int64_t count = 147, one = 1;
+  for (size_t at = 0; at < numbers.size(); ++at) {
+    size_t other = (at + 70) % numbers.size();
+    numbers[at] = 2;
+    numbers[other] = 9;
+    auto bounds = boundsOf({numbers.data(), 1, &count, &one, this->elem});
+    ASSERT_TRUE(bounds);
+    auto value = [](const Number &x) { return x.isFloat ? x.f : double(x.i); };
+    EXPECT_EQ(value(bounds->least), 2) << at;
+    EXPECT_EQ(value(bounds->most), 9) << at;
+    if constexpr (std::is_floating_point_v<TypeParam>) {
+      numbers[at] = std::numeric_limits<TypeParam>::quiet_NaN();
+      EXPECT_FALSE(boundsOf({numbers.data(), 1, &count, &one, this->elem})) << at;
+    }
+    numbers[at] = numbers[other] = 5;
+  }
+}
+
 TEST(DataBoundsTest, NansAndWideNumbersHaveNone) {
   float nan = std::numeric_limits<float>::quiet_NaN();
   float floats[] = {1, nan, 2}, more[] = {nan, 1, 2};

@@ -285,6 +285,8 @@ public:
   explicit Ordering(const Request &request) : r_(request), form_(formOf(request.elem)) {}
 
   void run() {
+    if (!r_.positions && r_.count == r_.length && sortInRegisters())
+      return;
     bool selects = r_.count < r_.length / 8;
     if (!selects && !r_.positions)
       return runOnKeys();
@@ -314,6 +316,20 @@ private:
       int64_t count = std::min(kBlock, r_.length - first);
       keysOf(bits() + first, count, form_, r_.descending, keys.data());
       each(keys.data(), count, first);
+    }
+  }
+  /// Short rows, for which everything else would take longer than their sorting.
+  bool sortInRegisters() {
+    if constexpr (sizeof(Bits) < sizeof(uint32_t)) {
+      return false;
+    } else {
+      constexpr Bits sign = Bits(1) << (sizeof(Bits) * 8 - 1);
+      Bits flip = r_.descending ? ~Bits(0) : Bits(0);
+      if (form_.numbers == Numbers::Signed)
+        flip ^= sign;
+      ptl::rt::RowKeys<Bits> form{form_.numbers == Numbers::Real, flip,
+                                  static_cast<Bits>(form_.infinity)};
+      return ptl::rt::sortShortRow(bits(), r_.length, form, static_cast<Bits *>(r_.values));
     }
   }
   void runOnKeys() {

@@ -63,7 +63,8 @@ void expectOrder(const std::vector<T> &row, int32_t elem, bool descending, int64
 
 template <typename T> void expectOrders(int32_t elem, std::vector<T> special) {
   std::mt19937 random(7);
-  for (int64_t length : {0, 1, 2, 47, 48, 511, 513, 2047, 5000})
+  for (int64_t length :
+       {0, 1, 2, 7, 8, 9, 16, 17, 31, 33, 47, 48, 64, 100, 128, 129, 511, 513, 2047, 5000})
     for (int kind = 0; kind < 3; ++kind) {
       std::vector<T> row(length);
       for (T &x : row) {

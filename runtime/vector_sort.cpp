@@ -39,6 +39,9 @@ struct Lanes32 {
     return _mm512_mask_blend_epi32(static_cast<__mmask16>(bits), a, b);
   }
   static unsigned less(__m512i a, __m512i b) { return _mm512_cmplt_epu32_mask(a, b); }
+  static unsigned equal(__m512i a, __m512i b) { return _mm512_cmpeq_epi32_mask(a, b); }
+  /// All ones where the highest bit is set.
+  static __m512i signs(__m512i v) { return _mm512_srai_epi32(v, 31); }
   static __m512i compress(unsigned lanes, __m512i v) {
     return _mm512_maskz_compress_epi32(static_cast<__mmask16>(lanes), v);
   }
@@ -72,6 +75,8 @@ struct Lanes64 {
     return _mm512_mask_blend_epi64(static_cast<__mmask8>(bits), a, b);
   }
   static unsigned less(__m512i a, __m512i b) { return _mm512_cmplt_epu64_mask(a, b); }
+  static unsigned equal(__m512i a, __m512i b) { return _mm512_cmpeq_epi64_mask(a, b); }
+  static __m512i signs(__m512i v) { return _mm512_srai_epi64(v, 63); }
   static __m512i compress(unsigned lanes, __m512i v) {
     return _mm512_maskz_compress_epi64(static_cast<__mmask8>(lanes), v);
   }
@@ -253,6 +258,85 @@ private:
   Number *room_;
 };
 
+/// Rows that are sorted in registers alone, from elements to elements.
+template <typename Lanes> class ShortRow {
+  using Number = typename Lanes::Number;
+  static constexpr int kLanes = Lanes::count;
+
+public:
+  explicit ShortRow(const ptl::rt::RowKeys<Number> &form)
+      : form_(form), flip_(Lanes::all(form.flip)), sign_(Lanes::all(kSign)),
+        infinity_(Lanes::all(form.infinity)) {}
+
+  bool sort(const Number *from, int64_t count, Number *to) const {
+    if (count <= kLanes)
+      return sortVectors<1>(from, count, to);
+    if (count <= 2 * kLanes)
+      return sortVectors<2>(from, count, to);
+    if (count <= 4 * kLanes)
+      return sortVectors<4>(from, count, to);
+    if (count <= 8 * kLanes)
+      return sortVectors<8>(from, count, to);
+    return sortVectors<16>(from, count, to);
+  }
+
+private:
+  static constexpr Number kSign = Number(1) << (sizeof(Number) * 8 - 1);
+
+  static unsigned lanesAt(int64_t count, int i) {
+    int64_t left = count - i * kLanes;
+    return static_cast<unsigned>(left < 0 ? 0 : left > kLanes ? kLanes : left);
+  }
+  static __m512i flipped(__m512i v, __m512i bits) { return _mm512_xor_si512(v, bits); }
+
+  /// Keys of elements; lanes of numbers that keys do not tell apart are added to `alike`.
+  __m512i keys(__m512i x, unsigned &alike) const {
+    if (!form_.isReal)
+      return flipped(x, flip_);
+    alike |= Lanes::less(infinity_, _mm512_andnot_si512(sign_, x));
+    alike |= Lanes::equal(x, sign_);
+    return flipped(flipped(x, _mm512_or_si512(Lanes::signs(x), sign_)), flip_);
+  }
+  __m512i elements(__m512i key) const {
+    key = flipped(key, flip_);
+    if (!form_.isReal)
+      return key;
+    // Where the sign is not set, all bits are inverted.
+    return flipped(
+        key, _mm512_or_si512(_mm512_xor_si512(Lanes::signs(key), Lanes::all(Number(-1))), sign_));
+  }
+  template <int N> bool sortVectors(const Number *from, int64_t count, Number *to) const {
+    __m512i v[N];
+    unsigned alike = 0;
+    for (int i = 0; i < N; ++i) {
+      unsigned lanes = lanesAt(count, i), here = 0, all = (1u << lanes) - 1;
+      __m512i key = keys(Lanes::loadFirst(from + i * kLanes, lanes), here);
+      // What is behind the row is as large as any key, and so stays behind.
+      v[i] = Lanes::choose(all, Lanes::all(Number(-1)), key);
+      alike |= here & all;
+    }
+    if (alike)
+      return false;
+    Network<Lanes>::template sortAll<N>(v);
+    for (int i = 0; i < N; ++i)
+      Lanes::storeFirst(to + i * kLanes, lanesAt(count, i), elements(v[i]));
+    return true;
+  }
+
+  const ptl::rt::RowKeys<Number> &form_;
+  __m512i flip_, sign_, infinity_;
+};
+
+bool sortRow(const uint32_t *from, int64_t count, const ptl::rt::RowKeys<uint32_t> &form,
+             uint32_t *to) {
+  return ShortRow<Lanes32>(form).sort(from, count, to);
+}
+bool sortRow(const uint64_t *from, int64_t count, const ptl::rt::RowKeys<uint64_t> &form,
+             uint64_t *to) {
+  return ShortRow<Lanes64>(form).sort(from, count, to);
+}
+constexpr int64_t kShortRow = 128;
+
 /// Twice as many divisions as a good pivot needs.
 int mostDivisions(int64_t count) {
   int divisions = 4;
@@ -283,6 +367,11 @@ bool ptl::rt::canSortByVectors() { return false; }
 template <typename Number> static void sortVectors(Number *numbers, int64_t count, Number *) {
   sortPlainly(numbers, count);
 }
+constexpr int64_t kShortRow = 0;
+template <typename Bits>
+static bool sortRow(const Bits *, int64_t, const ptl::rt::RowKeys<Bits> &, Bits *) {
+  return false;
+}
 
 #endif
 
@@ -293,6 +382,14 @@ void sortByVectors(uint32_t *numbers, int64_t count, uint32_t *room) {
 }
 void sortByVectors(uint64_t *numbers, int64_t count, uint64_t *room) {
   canSortByVectors() ? sortVectors(numbers, count, room) : sortPlainly(numbers, count);
+}
+bool sortShortRow(const uint32_t *from, int64_t count, const RowKeys<uint32_t> &form,
+                  uint32_t *to) {
+  return count <= kShortRow && canSortByVectors() && sortRow(from, count, form, to);
+}
+bool sortShortRow(const uint64_t *from, int64_t count, const RowKeys<uint64_t> &form,
+                  uint64_t *to) {
+  return count <= kShortRow && canSortByVectors() && sortRow(from, count, form, to);
 }
 
 } // namespace ptl::rt

@@ -18,4 +18,17 @@ bool canSortByVectors();
 void sortByVectors(uint32_t *numbers, int64_t count, uint32_t *room);
 void sortByVectors(uint64_t *numbers, int64_t count, uint64_t *room);
 
+/// How the bits of elements become keys, unsigned numbers in the order of the elements.
+template <typename Bits> struct RowKeys {
+  bool isReal; ///< bits of negative numbers are inverted, the sign of others is set
+  Bits flip;   ///< bits that are inverted then
+  /// Of floats: numbers whose bits without the sign are larger are NaN.
+  Bits infinity;
+};
+
+/// Sorts `count` elements by their keys, which never leave the registers, into `to`. Returns false, and may have written nothing, where
+/// that is not possible: for long rows, floats that keys do not tell apart (NaN and -0), and without AVX-512.
+bool sortShortRow(const uint32_t *from, int64_t count, const RowKeys<uint32_t> &form, uint32_t *to);
+bool sortShortRow(const uint64_t *from, int64_t count, const RowKeys<uint64_t> &form, uint64_t *to);
+
 } // namespace ptl::rt

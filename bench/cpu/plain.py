@@ -166,3 +166,24 @@ def number_rows(make):
     yield make("logistic function of f64, 1 M", "logistic", (wide,), lambda: 1 / (1 + np.exp(-wide)))
     yield make("20,000 products 3x3", "turned", (turns, turns), lambda: turns @ turns, lambda: tturns @ tturns)
     yield make("first 5 of rows 1000^2", "first_5", (rows,), lambda: -np.sort(-rows)[:, :5], lambda: torch.topk(trows, 5)[0], tolerance=0)
+    yield make("log2 of 1 M", "logarithms", (x,), lambda: np.log2(x), lambda: torch.log2(tx))
+    wx, twide = np.abs(wide) + 0.1, torch.from_numpy(wide) if torch else None
+    yield make("powers of f64, 1 M", "wide_powers", (wx, wide), lambda: wx**wide)
+    yield make("tangents of f64, 1 M", "wide_tangents", (wide,), lambda: np.tan(wide))
+    yield make("erfc of f64, 1 M", "normal_tails", (wide,), None, lambda: torch.erfc(twide))
+
+
+def narrow_rows(make):
+    """Many short rows, beside few long ones: elements that are taken from them."""
+    torch = make.peers.torch
+    for m, n in ((1 << 16, 16), (1024, 1024)):
+        x, at, columns = floats(m, n), numbers(n, m, n), numbers(n, n)
+        tx, tat, tcolumns = make.tensors(x, at, columns) if torch else [None] * 3
+        shape = f"{m} x {n}"
+        yield make(f"gathered along rows, {shape}", "gathered", (x, at), lambda x=x, at=at: np.take_along_axis(x, at, 1),
+                   lambda tx=tx, tat=tat: torch.gather(tx, 1, tat), tolerance=0)  # fmt: skip
+        yield make(f"columns chosen, {shape}", "chosen_columns", (x, columns), lambda x=x, c=columns: np.take(x, c, 1),
+                   lambda tx=tx, tc=tcolumns: torch.index_select(tx, 1, tc), tolerance=0)  # fmt: skip
+        yield make(f"every fourth column, {shape}", "every_fourth", (x,), lambda x=x: x[:, 1::4].copy(),
+                   lambda tx=tx: tx[:, 1::4].contiguous(), tolerance=0)  # fmt: skip
+        yield make(f"rows sorted, {shape}", "sorted_rows", (x,), lambda x=x: np.sort(x, 1), tolerance=0)

@@ -307,8 +307,9 @@ void evaluateInto(Lowering &l, Value array, const View &dest, Value streamed) {
     // Plain loops over a transposed copy would touch a line of the cache for each element.
     if (copyTransposed(l, *view, dest, streamed))
       return;
-    storeAll(l, dest, streamed, 1, {}, [&](Coords &at) { return loadAt(l, *view, at); });
-    return;
+    return storeAsOneRow(l, array, dest, 1, [&](ArrayRef<View> to) {
+      storeAll(l, to[0], streamed, 1, {}, [&](Coords &at) { return loadAt(l, *view, at); });
+    });
   }
   if (auto cast = array.getDefiningOp<ir::CastOp>())
     return evaluateInto(l, cast.getSource(), dest, streamed);

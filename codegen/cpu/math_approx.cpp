@@ -37,19 +37,6 @@ Value emitLibm(const Emit &e, StringRef name, ValueRange operands) {
   return laneCalls(e, symbol, operands);
 }
 
-// Whether the processor scales by powers of two and permutes lanes by a vector, and `x` is such a vector.
-static bool hasTables(const Emit &e, Value x) {
-  auto vector = dyn_cast<VectorType>(x.getType());
-  return vector && e.unit.scalesByPowers && vector.getNumElements() == 16 && !isF64(x);
-}
-
-// value * 2^exponent, `exponent` a vector of 16 floats that are rounded down, by the instruction for it.
-static Value scaleAtOnce(const Emit &e, Value value, Value exponent) {
-  Value all = e.integer(e.b.getI16Type(), -1), asRounded = e.i32(4); // as the rounding mode says
-  return e.intrinsic("llvm.x86.avx512.mask.scalef.ps.512", value.getType(),
-                     {value, exponent, value, all, asRounded});
-}
-
 namespace {
 /// A sum in f32 whose lowest nine bits are a whole number n and a bias, so that shifts alone make powers of two of it; `value` is n.
 struct BiasedRounded {
@@ -121,9 +108,6 @@ struct SixteenthExponent {
 };
 } // namespace
 
-// Adding 1.5 * 2^19 rounds to sixteenths.
-static constexpr double SixteenthShift = 786432.0;
-
 static SixteenthExponent reduceBySixteenths(const Emit &e, Value x) {
   Type t = x.getType();
   Value shift = e.real(t, SixteenthShift);
@@ -132,24 +116,6 @@ static SixteenthExponent reduceBySixteenths(const Emit &e, Value x) {
   Value rest = e.fma(sixteenths, e.real(t, -Ln2High), x);
   rest = e.fma(sixteenths, e.real(t, -Ln2Low), rest);
   return {e.bitcast(sum, e.b.getI32Type()), sixteenths, rest};
-}
-
-// One of 16 numbers for each lane, by the four lowest of its bits.
-static Value fromTable(const Emit &e, Type type, ArrayRef<float> table, Value bits) {
-  Value numbers =
-      e.b.create<arith::ConstantOp>(e.loc, DenseElementsAttr::get(cast<VectorType>(type), table));
-  return e.intrinsic("llvm.x86.avx512.permvar.sf.512", type, {numbers, bits});
-}
-
-// 2^(j/16) as a float, and what that lacks.
-static std::array<float, 16> powersOfTwo(bool rests) {
-  std::array<float, 16> table;
-  for (int j = 0; j < 16; ++j) {
-    double power = std::exp2(j / 16.0);
-    auto nearest = static_cast<float>(power);
-    table[j] = rests ? static_cast<float>(power - nearest) : nearest;
-  }
-  return table;
 }
 
 static Value expByTable(const Emit &e, Value x) {
@@ -246,6 +212,8 @@ Value emitExp2(const Emit &e, Value x) {
 }
 
 static Value logViaWide(const Emit &e, Value x, double scale) {
+  if (hasTables(e, x))
+    return emitLogByTable(e, x, scale * Ln2);
   // Every f32, even a subnormal one, is a normal f64.
   Value wide = logWide(e, e.extf(x, e.b.getF64Type()), scale);
   return logEdges(e, x, e.truncf(wide, e.b.getF32Type()));
@@ -256,13 +224,14 @@ Value emitLog2(const Emit &e, Value x) {
 }
 
 Value emitLog10(const Emit &e, Value x) {
-  return isF64(x) ? emitLibm(e, "log10", x)
-                  : logViaWide(e, x, 0.434294481903251827651128918916605082);
+  return isF64(x) ? emitLog10F64(e, x) : logViaWide(e, x, 0.434294481903251827651128918916605082);
 }
 
 Value emitLog1p(const Emit &e, Value x) {
   if (isF64(x))
     return emitLog1pF64(e, x);
+  if (hasTables(e, x))
+    return emitLog1pByTable(e, x);
   Value wide = e.extf(x, e.b.getF64Type());
   // In f64 the sum is exact, or 1 no longer matters, unless `x` is tiny; then the result is `x`.
   Value sum = e.add(wide, e.real(wide.getType(), 1.0));
@@ -353,7 +322,7 @@ static constexpr double kRootOfErfc[] = {
 
 Value emitErf(const Emit &e, Value x) {
   if (isF64(x))
-    return emitLibm(e, "erf", x);
+    return emitErfF64(e, x);
   if (hasTables(e, x))
     return byIntervals(e, x, erfTable);
   Type t = x.getType();
@@ -381,7 +350,7 @@ static constexpr double kErfcFar[] = {
 
 Value emitErfc(const Emit &e, Value x) {
   if (isF64(x))
-    return emitLibm(e, "erfc", x);
+    return emitErfcF64(e, x);
   Type t = x.getType();
   Value magnitude = e.abs(x), one = e.real(t, 1.0);
   Value near = polynomial(e, e.mul(x, x), polynomials::erfNear);
@@ -439,17 +408,6 @@ static Reduced reduceAngle(const Emit &e, Value x) {
   return {n.bits, sine, cosine};
 }
 
-// `result`, unless `rare` holds for a lane: then all lanes take the other way.
-static Value unlessAny(const Emit &e, Value rare, Value result,
-                       llvm::function_ref<Value(const Emit &)> otherwise) {
-  Value any = rare;
-  if (isa<VectorType>(rare.getType()))
-    any = e.b.create<vector::ReductionOp>(e.loc, vector::CombiningKind::OR, rare);
-  return e.branch(
-      any, result.getType(), [&](const Emit &slow) { return SmallVector<Value>{otherwise(slow)}; },
-      [&](const Emit &) { return SmallVector<Value>{result}; })[0];
-}
-
 // Very large arguments are rare: they leave the straight line for the C library.
 static Value withHugeArguments(const Emit &e, StringRef name, Value x, Value result, double limit) {
   Value huge = e.cmpf(CmpFPredicate::OGE, e.abs(x), limit);
@@ -481,7 +439,8 @@ Value emitCos(const Emit &e, Value x) { return emitSineAt(e, x, 1); }
 
 Value emitTan(const Emit &e, Value x) {
   if (isF64(x))
-    return emitLibm(e, "tan", x);
+    return withHugeArguments(
+        e, "tan", x, e.select(e.cmpf(CmpFPredicate::OEQ, x, 0.0), x, emitTangentF64(e, x)), 0x1p25);
   Reduced a = reduceAngle(e, x);
   Value odd = e.cmpi(CmpIPredicate::ne, e.bitAnd(a.quadrant, 1), 0);
   // After a division in double precision only the rounding to f32 counts.
@@ -522,48 +481,6 @@ Value emitFmod(const Emit &e, Value x, Value y) {
     Type f64 = slow.b.getF64Type();
     return slow.truncf(emitFmod(slow, slow.extf(x, f64), slow.extf(y, f64)), slow.b.getF32Type());
   });
-}
-
-// --- power ---------------------------------------------------------------------------------------
-
-// |x|^y for numbers of `f32`.
-static Value powOfMagnitude(const Emit &e, Value magnitude, Value y) {
-  Type f64 = e.b.getF64Type();
-  Value log = logWide(e, e.extf(magnitude, f64), Log2E);
-  // `logWide` takes finite positive numbers only.
-  log = e.select(e.cmpf(CmpFPredicate::OEQ, magnitude, 0.0), e.real(log.getType(), -Infinity), log);
-  log = e.select(e.cmpf(CmpFPredicate::OEQ, magnitude, Infinity), e.real(log.getType(), Infinity),
-                 log);
-  // The limits are beyond the range of f32 and within that of `exp2Wide`.
-  Value exponent = clamp(e, e.mul(log, e.extf(y, f64)), -300.0, 300.0);
-  return e.truncf(exp2Wide(e, exponent), e.b.getF32Type());
-}
-
-Value emitPow(const Emit &e, Value x, Value y) {
-  Type t = x.getType(), bits = isF64(x) ? e.b.getI64Type() : e.b.getI32Type();
-  Value magnitude = e.abs(x);
-  Value result = isF64(x) ? emitPowF64(e, magnitude, y) : powOfMagnitude(e, magnitude, y);
-  // A negative base needs an integer exponent; an odd one keeps the sign.
-  Value negative = e.cmpi(CmpIPredicate::slt, e.bitcast(x, bits), 0);
-  Value whole = e.b.create<math::TruncOp>(e.loc, y);
-  // Whether y is even shows in whether its half is whole.
-  Value halfY = e.mul(y, e.real(t, 0.5));
-  Value isWhole = e.cmpf(CmpFPredicate::OEQ, whole, y);
-  Value isEven = e.cmpf(CmpFPredicate::OEQ, e.b.create<math::TruncOp>(e.loc, halfY), halfY);
-  Value isOdd = e.bitAnd(isWhole, e.bitNot(isEven));
-  Value signedResult = e.select(isOdd, e.neg(result), result);
-  Value nonZero = e.cmpf(CmpFPredicate::ONE, x, 0.0);
-  Value finite = e.cmpf(CmpFPredicate::ONE, magnitude, Infinity);
-  // A negative finite number has no real power for an exponent that is not whole.
-  Value noRoot = e.bitAnd(e.bitAnd(nonZero, finite), e.bitNot(isWhole));
-  signedResult = e.select(noRoot, e.real(t, std::nan("")), signedResult);
-  result = e.select(negative, signedResult, result);
-  result = e.select(e.bitOr(e.isNan(x), e.isNan(y)), e.add(x, y), result);
-  // x^0 and 1^y are 1 even with NaN; (-1)^inf is 1.
-  Value one = e.bitOr(e.cmpf(CmpFPredicate::OEQ, y, 0.0), e.cmpf(CmpFPredicate::OEQ, x, 1.0));
-  Value minusOne =
-      e.bitAnd(e.cmpf(CmpFPredicate::OEQ, x, -1.0), e.cmpf(CmpFPredicate::OEQ, e.abs(y), Infinity));
-  return e.select(e.bitOr(one, minusOne), e.real(t, 1.0), result);
 }
 
 } // namespace ptl::cpu

@@ -131,15 +131,32 @@ static Value sumLog(const Emit &e, const ReducedLog &log, Value correction) {
 
 Value emitLogF64(const Emit &e, Value x) { return logEdges(e, x, sumLog(e, reduceLog(e, x), {})); }
 
+// The logarithm of the mantissa in two parts, so that only its product with the scale of another base rounds.
+static TwoParts logOfMantissa(const Emit &e, const ReducedLog &log) {
+  Value rest = e.sub(log.half, log.product), high = e.sub(log.f, rest);
+  return {high, e.sub(e.sub(log.f, high), rest)};
+}
+
 Value emitLog2F64(const Emit &e, Value x) {
   ReducedLog log = reduceLog(e, x);
   Type t = x.getType();
-  // The logarithm of the mantissa in two parts, so that only its product with 1 / ln 2 rounds.
-  Value rest = e.sub(log.half, log.product);
-  Value high = e.sub(log.f, rest), low = e.sub(e.sub(log.f, high), rest);
+  auto [high, low] = logOfMantissa(e, log);
   Value scale = e.real(t, Log2E);
   low = e.fma(low, scale, e.mul(high, e.real(t, 2.0355273740931033e-17)));
   return logEdges(e, x, e.add(log.n, e.fma(high, scale, low)));
+}
+
+Value emitLog10F64(const Emit &e, Value x) {
+  ReducedLog log = reduceLog(e, x);
+  Type t = x.getType();
+  auto [high, low] = logOfMantissa(e, log);
+  // log10(2) in two parts, of which the first has 42 bits, and log10(e).
+  Value whole = e.mul(log.n, e.real(t, 0x1.34413509f7800p-2));
+  Value scale = e.real(t, 0x1.bcb7b1526e50ep-2);
+  TwoParts fraction = productInParts(e, high, scale), all = sumInParts(e, whole, fraction.high);
+  low = e.fma(low, scale, e.fma(high, e.real(t, 0x1.95355baaafad3p-57), fraction.low));
+  low = e.fma(log.n, e.real(t, 0x1.fef311f12b358p-46), low);
+  return logEdges(e, x, e.add(all.high, e.add(all.low, low)));
 }
 
 Value emitLog1pF64(const Emit &e, Value x) {
@@ -155,72 +172,52 @@ Value emitLog1pF64(const Emit &e, Value x) {
 
 // --- power ---------------------------------------------------------------------------------------
 
-namespace {
-/// A number of twice the precision of f64, as a sum of two.
-struct Sum {
-  Value high, low;
-};
-} // namespace
-
-// x * y, and x * y plus a low part.
-static Sum product(const Emit &e, Value x, Value y) {
-  Value high = e.mul(x, y);
-  return {high, e.fma(x, y, e.neg(high))};
-}
-static Sum product(const Emit &e, Sum x, Sum y) {
-  Sum exact = product(e, x.high, y.high);
-  return {exact.high, e.fma(x.high, y.low, e.fma(x.low, y.high, exact.low))};
-}
-
-// The sum of two where |x| is not less than |y|, or x is 0.
-static Sum sum(const Emit &e, Value x, Value y) {
-  Value high = e.add(x, y);
-  return {high, e.add(e.sub(x, high), y)};
-}
-
 // log2 of a positive, finite `x` to 2^-63.
-static Sum preciseLog2(const Emit &e, Value x) {
+static TwoParts preciseLog2(const Emit &e, Value x) {
   Type t = x.getType();
-  auto constant = [&](double high, double low) { return Sum{e.real(t, high), e.real(t, low)}; };
+  auto constant = [&](double high, double low) {
+    return TwoParts{e.real(t, high), e.real(t, low)};
+  };
   auto [n, f] = mantissaOf(e, x);
   // log(1 + f) / 2 = s * (1 + z / 3 + z^2 * P(z)) with s = f / (2 + f) and z = s^2, of which all but the last term are in two parts.
-  Sum below = sum(e, e.real(t, 2.0), f);
+  TwoParts below = sumInParts(e, e.real(t, 2.0), f);
   Value inverse = e.divf(e.real(t, 1.0), below.high), quotient = e.mul(f, inverse);
   Value left = e.fma(e.neg(quotient), below.high, f);
   left = e.fma(e.neg(quotient), below.low, left);
-  Sum s = {quotient, e.mul(left, inverse)};
-  Sum z = product(e, s, s);
+  TwoParts s = {quotient, e.mul(left, inverse)};
+  TwoParts z = productInParts(e, s, s);
   Value series = polynomial(e, z.high,
                             {1.0 / 5, 1.0 / 7, 1.0 / 9, 1.0 / 11, 1.0 / 13, 1.0 / 15, 1.0 / 17,
                              1.0 / 19, 1.0 / 21, 1.0 / 23, 1.0 / 25});
-  Sum third = product(e, z, constant(0x1.5555555555555p-2, 0x1.5555555555555p-56));
-  third = sum(e, third.high, e.fma(e.mul(z.high, z.high), series, third.low));
-  Sum more = product(e, s, third);
-  Sum half = sum(e, s.high, more.high);
+  TwoParts third = productInParts(e, z, constant(0x1.5555555555555p-2, 0x1.5555555555555p-56));
+  third = sumInParts(e, third.high, e.fma(e.mul(z.high, z.high), series, third.low));
+  TwoParts more = productInParts(e, s, third);
+  TwoParts half = sumInParts(e, s.high, more.high);
   half.low = e.add(half.low, e.add(more.low, s.low));
-  Sum fraction = product(e, half, constant(0x1.71547652b82fep+1, 0x1.777d0ffda0d24p-55));
-  Sum whole = sum(e, n, fraction.high);
+  TwoParts fraction =
+      productInParts(e, half, constant(0x1.71547652b82fep+1, 0x1.777d0ffda0d24p-55));
+  TwoParts whole = sumInParts(e, n, fraction.high);
   return {whole.high, e.add(whole.low, fraction.low)};
 }
 
 Value emitPowF64(const Emit &e, Value magnitude, Value y) {
   Type t = magnitude.getType();
-  Sum log = preciseLog2(e, magnitude);
+  TwoParts log = preciseLog2(e, magnitude);
   Value isZero = e.cmpf(CmpFPredicate::OEQ, magnitude, 0.0);
   Value isInfinite = e.cmpf(CmpFPredicate::OEQ, magnitude, Infinity);
   Value infinity = e.real(t, Infinity);
   log.high = e.select(isZero, e.neg(infinity), e.select(isInfinite, infinity, log.high));
   // Such a factor takes every other logarithm out of the range of results, and makes no infinities of it.
   y = clamp(e, y, -0x1p64, 0x1p64);
-  Sum exponent = product(e, y, log.high);
+  TwoParts exponent = productInParts(e, y, log.high);
   Value low = e.fma(y, log.low, exponent.low);
   Value high = clamp(e, exponent.high, -1080.0, 1030.0);
   Rounded n = roundToInteger(e, high, 1.0);
   // Where the exponent is out of range, its low part is none or no number.
   Value inRange = e.cmpf(CmpFPredicate::OEQ, high, exponent.high);
   low = e.select(inRange, low, e.zero(t));
-  Sum r = sum(e, e.sub(high, n.value), low);
-  Sum rest = product(e, r.high, e.real(t, Ln2));
+  TwoParts r = sumInParts(e, e.sub(high, n.value), low);
+  TwoParts rest = productInParts(e, r.high, e.real(t, Ln2));
   low = e.fma(r.high, e.real(t, 2.3190468138462996e-17), e.fma(r.low, e.real(t, Ln2), rest.low));
   Value tail = e.add(tailInPairs(e, rest.high, e.mul(rest.high, rest.high), kExpTail), low);
   return scale(e, n.bits, tail);
@@ -228,7 +225,15 @@ Value emitPowF64(const Emit &e, Value magnitude, Value y) {
 
 // --- trigonometry --------------------------------------------------------------------------------
 
-Value emitSineF64(const Emit &e, Value x, int64_t quarterTurns) {
+namespace {
+/// Of x less the nearest number of quarter turns; `turns` is this number.
+struct SineAndCosine {
+  Value turns, sine, cosine;
+};
+} // namespace
+
+// Valid for |x| < 2^25.
+static SineAndCosine sineAndCosine(const Emit &e, Value x) {
   Type t = x.getType();
   Rounded n = roundToInteger(e, x, 0.636619772367581343075535053490057448);
   // pi/2 in three parts. The first difference is exact; what the second one and its product lose is kept in `low`.
@@ -251,13 +256,85 @@ Value emitSineF64(const Emit &e, Value x, int64_t quarterTurns) {
                              -1.1470460773969325e-11, 4.7458652037874553e-14});
   Value lost = e.sub(e.sub(one, slope), halfZ);
   cosine = e.fma(e.mul(z, z), cosine, e.fma(e.neg(high), low, lost));
-  cosine = e.add(slope, cosine);
+  return {n.bits, sine, e.add(slope, cosine)};
+}
+
+static Value isOdd(const Emit &e, Value number) {
+  return e.cmpi(arith::CmpIPredicate::ne, e.bitAnd(number, 1), 0);
+}
+
+Value emitSineF64(const Emit &e, Value x, int64_t quarterTurns) {
+  SineAndCosine rest = sineAndCosine(e, x);
   // Odd quadrants swap sine and cosine, and the upper two of four negate.
-  Value quadrant = e.add(n.bits, e.integer(n.bits.getType(), quarterTurns));
-  Value odd = e.cmpi(arith::CmpIPredicate::ne, e.bitAnd(quadrant, 1), 0);
-  Value value = e.select(odd, cosine, sine);
+  Value quadrant = e.add(rest.turns, e.integer(rest.turns.getType(), quarterTurns));
+  Value value = e.select(isOdd(e, quadrant), rest.cosine, rest.sine);
   Value negative = e.cmpi(arith::CmpIPredicate::ne, e.bitAnd(quadrant, 2), 0);
   return e.select(negative, e.neg(value), value);
+}
+
+Value emitTangentF64(const Emit &e, Value x) {
+  SineAndCosine rest = sineAndCosine(e, x);
+  Value odd = isOdd(e, rest.turns);
+  return e.divf(e.select(odd, e.neg(rest.cosine), rest.sine),
+                e.select(odd, rest.sine, rest.cosine));
+}
+
+// --- the error function --------------------------------------------------------------------------
+
+// erf(x) = x + x * P(x^2) for |x| < 0.82.
+static constexpr double kErfNear[] = {
+    0.1283791670955126,    -0.37612638903183754,    0.11283791670955122,    -0.026866170645129934,
+    0.00522397762542,      -0.000854832702122597,   0.00012055332838474311, -1.4925644165541551e-05,
+    1.646193088575032e-06, -1.6362101722092148e-07, 1.4755365807146704e-08, -1.182247312055113e-09,
+    6.892015517250689e-11};
+
+// erfc(x) = exp(-x^2) * P((x - 2.5) / (x + 2.5)) / (1 + 2 * x) for x from 0.75 on.
+static constexpr double kWideErfcFar[] = {
+    1.2648381843668615,    -0.12235676308240422,    -0.09902453957359303,
+    0.15762991902320522,   -0.10296705603928061,    0.03276089326947991,
+    0.0009318928394546351, -0.00438207836654907,    0.0004918654661647283,
+    0.0006321248070635428, -8.847619784583669e-05,  -0.00011352715752777468,
+    6.250704176005043e-06, 2.2728860943499123e-05,  2.6508031924732193e-06,
+    -4.32244557319847e-06, -1.6307188998476493e-06, 7.331405447352514e-07,
+    5.000581304276382e-07, -1.5314726951900412e-07, -2.953661505982109e-08};
+
+// From here on the second formula is taken: both are exact around it.
+static constexpr double kErfFar = 0.79;
+
+static Value erfNear(const Emit &e, Value x) {
+  return e.fma(x, polynomial(e, e.mul(x, x), kErfNear), x);
+}
+
+// erfc of a number that is not negative, between the limits of the second formula and the point where `most` makes no difference.
+static Value erfcFar(const Emit &e, Value magnitude, double most) {
+  Type t = magnitude.getType();
+  Value x = clamp(e, magnitude, 0.75, most), one = e.real(t, 1.0);
+  Value ratio = e.divf(e.sub(x, e.real(t, 2.5)), e.add(x, e.real(t, 2.5)));
+  Value factor = e.divf(polynomial(e, ratio, kWideErfcFar), e.fma(x, e.real(t, 2.0), one));
+  // exp(-(s + r)) = exp(-s) * (1 - r) for the square in two parts.
+  TwoParts square = productInParts(e, x, x);
+  ReducedDouble power = reduce(e, e.neg(square.high));
+  Value tail = e.fma(e.neg(square.low), e.add(one, power.tail), power.tail);
+  // Powers of two last, as in `scale`, so that subnormal results round once.
+  Value half = shiftSigned(e, power.n, 1);
+  Value first = powerOfTwo(e, half), second = powerOfTwo(e, e.sub(power.n, half));
+  return e.mul(e.mul(e.fma(tail, factor, factor), first), second);
+}
+
+Value emitErfF64(const Emit &e, Value x) {
+  Value magnitude = e.abs(x);
+  // From 6 on, erfc is less than half of what 1 can lose.
+  Value far = e.sub(e.real(x.getType(), 1.0), erfcFar(e, magnitude, 6.0));
+  Value isNear = e.cmpf(CmpFPredicate::OLT, magnitude, kErfFar);
+  return e.select(isNear, erfNear(e, x), e.copySign(far, x));
+}
+
+Value emitErfcF64(const Emit &e, Value x) {
+  Type t = x.getType();
+  Value magnitude = e.abs(x), far = erfcFar(e, magnitude, 27.5);
+  far = e.select(e.cmpf(CmpFPredicate::OLT, x, 0.0), e.sub(e.real(t, 2.0), far), far);
+  Value isNear = e.cmpf(CmpFPredicate::OLT, magnitude, kErfFar);
+  return e.select(isNear, e.sub(e.real(t, 1.0), erfNear(e, x)), far);
 }
 
 } // namespace ptl::cpu

@@ -56,7 +56,9 @@ const Case cases[] = {
     {"acos", emitAcos, std::acos, 2},    {"atan", emitAtan, std::atan, 2},
     {"sinh", emitSinh, std::sinh, 2},    {"cosh", emitCosh, std::cosh, 2},
     {"asinh", emitAsinh, std::asinh, 3}, {"acosh", emitAcosh, std::acosh, 3},
-    {"atanh", emitAtanh, std::atanh, 3},
+    {"atanh", emitAtanh, std::atanh, 3}, {"log10", emitLog10, std::log10, 2},
+    {"tan", emitTan, std::tan, 3},       {"erf", emitErf, std::erf, 2},
+    {"erfc", emitErfc, std::erfc, 3},
 };
 
 class MathDouble : public ::testing::TestWithParam<Case> {};

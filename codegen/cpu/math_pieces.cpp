@@ -105,4 +105,56 @@ Value logEdges(const Emit &e, Value x, Value result, double zeroAt) {
   return e.select(e.isNan(x), x, result);
 }
 
+TwoParts sumInParts(const Emit &e, Value x, Value y) {
+  Value high = e.add(x, y);
+  return {high, e.sub(y, e.sub(high, x))};
+}
+
+TwoParts productInParts(const Emit &e, Value x, Value y) {
+  Value high = e.mul(x, y);
+  return {high, e.fma(x, y, e.neg(high))};
+}
+
+TwoParts productInParts(const Emit &e, TwoParts x, TwoParts y) {
+  TwoParts exact = productInParts(e, x.high, y.high);
+  return {exact.high, e.fma(x.high, y.low, e.fma(x.low, y.high, exact.low))};
+}
+
+Value unlessAny(const Emit &e, Value rare, Value result,
+                llvm::function_ref<Value(const Emit &)> otherwise) {
+  Value any = rare;
+  if (isa<VectorType>(rare.getType()))
+    any = e.b.create<vector::ReductionOp>(e.loc, vector::CombiningKind::OR, rare);
+  return e.branch(
+      any, result.getType(), [&](const Emit &slow) { return SmallVector<Value>{otherwise(slow)}; },
+      [&](const Emit &) { return SmallVector<Value>{result}; })[0];
+}
+
+bool hasTables(const Emit &e, Value x) {
+  auto vector = dyn_cast<VectorType>(x.getType());
+  return vector && e.unit.scalesByPowers && vector.getNumElements() == 16 && !isF64(x);
+}
+
+Value scaleAtOnce(const Emit &e, Value value, Value exponent) {
+  Value all = e.integer(e.b.getI16Type(), -1), asRounded = e.i32(4); // as the rounding mode says
+  return e.intrinsic("llvm.x86.avx512.mask.scalef.ps.512", value.getType(),
+                     {value, exponent, value, all, asRounded});
+}
+
+Value fromTable(const Emit &e, Type type, ArrayRef<float> table, Value bits) {
+  Value numbers =
+      e.b.create<arith::ConstantOp>(e.loc, DenseElementsAttr::get(cast<VectorType>(type), table));
+  return e.intrinsic("llvm.x86.avx512.permvar.sf.512", type, {numbers, bits});
+}
+
+std::array<float, 16> powersOfTwo(bool rests) {
+  std::array<float, 16> table;
+  for (int j = 0; j < 16; ++j) {
+    double power = std::exp2(j / 16.0);
+    auto nearest = static_cast<float>(power);
+    table[j] = rests ? static_cast<float>(power - nearest) : nearest;
+  }
+  return table;
+}
+
 } // namespace ptl::cpu

@@ -4,6 +4,7 @@
 
 #include "codegen/cpu/emit.h"
 
+#include <array>
 #include <limits>
 
 namespace ptl::cpu {
@@ -52,5 +53,41 @@ mlir::Value logWide(const Emit &e, mlir::Value x, double scale);
 /// Returns `result`, the value of a logarithm by a formula, where the formula holds, and otherwise
 /// what the logarithm is at `zeroAt`, below that, at infinity and NaN.
 mlir::Value logEdges(const Emit &e, mlir::Value x, mlir::Value result, double zeroAt = 0.0);
+
+/// A number of twice the precision of its type, as a sum of two.
+struct TwoParts {
+  mlir::Value high, low;
+};
+/// x + y exactly, where |x| is not less than |y|, or x is 0.
+TwoParts sumInParts(const Emit &e, mlir::Value x, mlir::Value y);
+/// x * y exactly; of numbers in parts, but for what lies below the second part.
+TwoParts productInParts(const Emit &e, mlir::Value x, mlir::Value y);
+TwoParts productInParts(const Emit &e, TwoParts x, TwoParts y);
+
+/// `result`, unless `rare` holds for a lane: then all lanes take the other way.
+mlir::Value unlessAny(const Emit &e, mlir::Value rare, mlir::Value result,
+                      llvm::function_ref<mlir::Value(const Emit &)> otherwise);
+
+// --- tables in registers, for vectors of 16 floats
+
+/// Whether the processor scales by powers of two and permutes lanes by a vector, and `x` is such a vector.
+bool hasTables(const Emit &e, mlir::Value x);
+
+/// One of 16 numbers for each lane, by the four lowest of its bits.
+mlir::Value fromTable(const Emit &e, mlir::Type type, llvm::ArrayRef<float> table,
+                      mlir::Value bits);
+
+/// Adding 1.5 * 2^19 rounds to sixteenths.
+inline constexpr double SixteenthShift = 786432.0;
+
+/// 2^(j/16) as a float for each j, or what that lacks.
+std::array<float, 16> powersOfTwo(bool rests);
+
+/// value * 2^exponent, `exponent` a vector of 16 floats that are rounded down, by the instruction for it.
+mlir::Value scaleAtOnce(const Emit &e, mlir::Value value, mlir::Value exponent);
+
+/// The logarithm of `x` to the base 2^(1 / ofTwo), and log(1 + x), both within 2 ulp.
+mlir::Value emitLogByTable(const Emit &e, mlir::Value x, double ofTwo);
+mlir::Value emitLog1pByTable(const Emit &e, mlir::Value x);
 
 } // namespace ptl::cpu

@@ -69,9 +69,80 @@ static Value allLanes(const Emit &e, int64_t lanes) {
   return e.integer(VectorType::get({lanes}, e.b.getI1Type()), -1);
 }
 
+bool loadsByLanes(const Emit &e, Type element) {
+  return !e.unit.gathersFast || element.getIntOrFloatBitWidth() < 32;
+}
+
+// One load for each lane.
+static Value loadLanes(const Emit &e, Type element, int64_t lanes,
+                       function_ref<Value(int64_t)> pointerOf) {
+  Value result = e.b.create<LLVM::UndefOp>(e.loc, VectorType::get({lanes}, element));
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    result = e.b.create<vector::InsertElementOp>(e.loc, loadRaw(e, pointerOf(lane), element, 0),
+                                                 result, e.i32(lane));
+  return result;
+}
+
+// The indices as scalars. Those of 32 bits leave their register in pairs, which takes half as many instructions.
+static SmallVector<Value> lanesOf(const Emit &e, Value indices) {
+  int64_t lanes = laneCount(indices.getType());
+  auto extracted = [&](Value from, int64_t at) -> Value {
+    return e.b.create<vector::ExtractElementOp>(e.loc, from, e.i32(at));
+  };
+  SmallVector<Value> result;
+  auto isNarrow = [](Value value) { return scalarOf(value.getType()).isInteger(32); };
+  Value narrow = indices;
+  for (Operation *op = narrow.getDefiningOp();
+       op && !isNarrow(narrow) && isa<arith::IndexCastOp, arith::ExtSIOp>(op);
+       op = narrow.getDefiningOp())
+    narrow = op->getOperand(0);
+  if (!isNarrow(narrow) || lanes % 2 != 0) {
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      result.push_back(extracted(indices, lane));
+    return result;
+  }
+  Value pairs =
+      e.b.create<LLVM::BitcastOp>(e.loc, VectorType::get({lanes / 2}, e.b.getI64Type()), narrow);
+  for (int64_t pair = 0; pair < lanes / 2; ++pair) {
+    Value both = extracted(pairs, pair);
+    Value shift = e.i64(32);
+    Value first = e.b.create<arith::ShLIOp>(e.loc, both, shift);
+    for (Value each : {first, both})
+      result.push_back(
+          e.indexCast(e.b.create<arith::ShRSIOp>(e.loc, each, shift), e.b.getIndexType()));
+  }
+  return result;
+}
+
+Value loadEvenly(const Emit &e, Value pointer, Type element, int64_t lanes, Value distance) {
+  // Four pointers that follow each other are one and its multiples of the distance, which addresses contain.
+  constexpr int64_t kTogether = 4;
+  Value first = pointer;
+  return loadLanes(e, element, lanes, [&](int64_t lane) {
+    if (int64_t place = lane % kTogether; place != 0)
+      return elementPointer(e, first, element, e.mul(distance, e.index(place)));
+    if (lane != 0)
+      first = elementPointer(e, first, element, e.mul(distance, e.index(kTogether)));
+    return first;
+  });
+}
+
 Value gatherRaw(const Emit &e, Value base, Type element, Value indices, Value mask) {
   int64_t lanes = laneCount(indices.getType());
   Type type = VectorType::get({lanes}, element);
+  // LLVM would make a branch of each lane of a mask.
+  if (loadsByLanes(e, element)) {
+    SmallVector<Value> each = lanesOf(e, indices);
+    Value loaded = loadLanes(e, element, lanes, [&](int64_t lane) {
+      Value index = each[static_cast<size_t>(lane)];
+      // A lane that is off loads what the first one does.
+      if (mask && lane != 0)
+        index = e.select(e.b.create<vector::ExtractElementOp>(e.loc, mask, e.i32(lane)), index,
+                         each.front());
+      return elementPointer(e, base, element, index);
+    });
+    return mask ? e.select(mask, loaded, e.zero(type)) : loaded;
+  }
   if (!mask)
     mask = allLanes(e, lanes);
   return e.b.create<LLVM::masked_gather>(e.loc, type, pointerVector(e, base, element, indices),

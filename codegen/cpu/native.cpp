@@ -44,8 +44,18 @@ static VectorUnit vectorUnit(function_ref<bool(StringRef)> has) {
   unit.matrices.bytes = hasMatrices && has("amx-int8");
   unit.matrices.bf16 = hasMatrices && has("amx-bf16");
   unit.matrices.f16 = hasMatrices && has("amx-fp16");
+  unit.gathersFast = has("fast-gather") && !has("prefer-no-gather");
   unit.i16PairBytes = has("avx512bw") ? 64 : has("avx2") ? 32 : has("sse2") ? 16 : 0;
   return unit;
+}
+
+/// Asks LLVM's tables of this machine's architecture.
+static std::unique_ptr<MCSubtargetInfo> subtargetOf(StringRef name, StringRef features) {
+  initialiseTargets();
+  std::string error;
+  const Target *target = TargetRegistry::lookupTarget(sys::getProcessTriple(), error);
+  return std::unique_ptr<MCSubtargetInfo>(
+      target ? target->createMCSubtargetInfo(sys::getProcessTriple(), name, features) : nullptr);
 }
 
 Processor Processor::host() {
@@ -55,8 +65,14 @@ Processor Processor::host() {
       features.AddFeature(feature.first(), feature.second);
     Processor result{
         sys::getProcessTriple(), sys::getHostCPUName().str(), features.getString(), {}};
-    result.vectors = vectorUnit(
-        [&](StringRef name) { return is_contained(features.getFeatures(), ("+" + name).str()); });
+    // What a processor is fast at goes with its name; it reports only what it has.
+    std::unique_ptr<MCSubtargetInfo> known = subtargetOf(result.name, "");
+    result.vectors = vectorUnit([&](StringRef name) {
+      std::string isOn = ("+" + name).str();
+      bool isTuning = name.contains("gather");
+      return isTuning ? known && known->checkFeatures(isOn)
+                      : is_contained(features.getFeatures(), isOn);
+    });
     return result;
   }();
   return host;
@@ -77,15 +93,6 @@ static std::pair<std::string, std::string> splitName(const std::string &name,
     end = i;
   }
   return {name.substr(0, end), features};
-}
-
-/// Asks LLVM's tables of this machine's architecture.
-static std::unique_ptr<MCSubtargetInfo> subtargetOf(StringRef name, StringRef features) {
-  initialiseTargets();
-  std::string error;
-  const Target *target = TargetRegistry::lookupTarget(sys::getProcessTriple(), error);
-  return std::unique_ptr<MCSubtargetInfo>(
-      target ? target->createMCSubtargetInfo(sys::getProcessTriple(), name, features) : nullptr);
 }
 
 static bool isFeatureName(const MCSubtargetInfo &tables, StringRef name) {

@@ -107,17 +107,18 @@ void withLanes(Lowering &l, int64_t lanes, Value mask, llvm::function_ref<void()
 
 namespace {
 /// An address: `pointer` for all lanes, or `offsets` from it per lane. Where lanes are a known number of elements apart, `step` is this
-/// number.
+/// number; where this number is known only when the code runs, `distance` is it.
 struct Place {
   Value pointer, offsets;
   std::optional<int64_t> step;
+  Value distance;
 };
 } // namespace
 
 static Place placeOf(Lowering &l, const View &view, const Coords &at) {
   const Emit &e = l.e;
   Type stored = storageType(view.element);
-  Value offset = l.index(0), perLane;
+  Value offset = l.index(0), perLane, distance = l.index(0);
   // This decides between a vector load and a gather.
   std::optional<int64_t> step = 0;
   for (auto [coord, stride] : llvm::zip(at, view.strides)) {
@@ -132,12 +133,16 @@ static Place placeOf(Lowering &l, const View &view, const Coords &at) {
     auto number = constantOf(stride);
     step = step && number && !coord.vector ? std::optional(*step + coord.step * *number)
                                            : std::nullopt;
+    if (coord.vector)
+      distance = {};
+    else if (distance)
+      distance = memoAdd(l, distance, memoMul(l, l.index(coord.step), stride));
     Coord varying = coord.vector ? coord : Coord{l.index(0), coord.step, {}};
     Value positions = positionVector(l, varying, e.b.getIndexType());
     Value scaled = e.mul(positions, e.splat(stride, positions.getType()));
     perLane = perLane ? e.add(perLane, scaled) : scaled;
   }
-  return {elementPointer(e, view.data, stored, offset), perLane, step};
+  return {elementPointer(e, view.data, stored, offset), perLane, step, distance};
 }
 
 Value loadAt(Lowering &l, const View &view, const Coords &at) {
@@ -151,10 +156,12 @@ Value loadAt(Lowering &l, const View &view, const Coords &at) {
     raw = loadRaw(e, place.pointer, stored, l.lanes, l.mask);
     // Only whole vectors are fetched ahead: a gather touches many lines.
     fetchAhead(l, view, place.pointer);
-  } else if (auto apart = l.mask || !place.step
-                              ? std::nullopt
-                              : loadApart(e, place.pointer, stored, l.lanes, *place.step))
+  } else if (auto apart = place.step
+                              ? loadApart(e, place.pointer, stored, l.lanes, *place.step, l.mask)
+                              : std::nullopt)
     raw = *apart;
+  else if (place.distance && !l.mask && loadsByLanes(e, stored))
+    raw = loadEvenly(e, place.pointer, stored, l.lanes, place.distance);
   else
     raw = gatherRaw(e, place.pointer, stored, place.offsets, l.mask);
   return fromStorage(e, raw, view.element);
@@ -169,7 +176,7 @@ void storeAt(Lowering &l, const View &view, const Coords &at, Value value) {
   value = toStorage(e, toLanes(l, value), view.element);
   if (place.step == 1)
     storeRaw(e, place.pointer, value, l.mask);
-  else if (l.mask || !place.step || !storeApart(e, place.pointer, value, *place.step))
+  else if (!place.step || !storeApart(e, place.pointer, value, *place.step, l.mask))
     scatterRaw(e, place.pointer, value, place.offsets, l.mask);
 }
 
@@ -214,6 +221,9 @@ void forLanes(Lowering &l, const Values &extents, int64_t axis, Coords &at, int6
     withLanes(l, l.maxLanes, mask, [&] { body(at); });
   };
   auto maskFrom = [&](Value start) { return laneMask(e, e.sub(length, start), l.maxLanes); };
+  // The first lane of a mask is always on.
+  if (number == 0)
+    return;
   // Less than a vector is one masked step, without a loop.
   if (number && *number < l.maxLanes)
     return run(l.index(0), maskFrom(l.index(0)));

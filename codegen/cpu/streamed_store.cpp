@@ -16,6 +16,8 @@ static int64_t leastRowBytes(const VectorUnit &unit) {
 }
 // Longer bodies take so much time for an element that stores do not matter; the code has one more copy of the body.
 static constexpr int64_t kMostCost = 400;
+// The loop of an element that costs no more than this may be emitted twice.
+static constexpr int64_t kCheap = 30;
 
 static bool isRead(ir::StoreOp store, Operation *body) {
   return llvm::any_of(ir::usesOfElements(ir::storageUnder(store.getRef())), [&](Operation *user) {
@@ -220,6 +222,12 @@ static Value isAligned(const Emit &e, const View &to) {
   return e.cmpi(arith::CmpIPredicate::eq, e.bitAnd(address, bytesOf(to.element) - 1), 0);
 }
 
+// Whether a row has as many bytes as streaming takes.
+static Value isLongRow(Lowering &l, const View &to, int64_t inner) {
+  return l.e.cmpi(arith::CmpIPredicate::sge, to.extents[inner],
+                  leastRowBytes(l.e.unit) / bytesOf(to.element));
+}
+
 Value streamedRows(Lowering &l, const View &to, Value streamed, int64_t cost) {
   const Emit &e = l.e;
   int64_t inner = innerAxis(to.extents);
@@ -228,9 +236,7 @@ Value streamedRows(Lowering &l, const View &to, Value streamed, int64_t cost) {
   if (!streamed || inner < 0 || constantOf(to.strides[inner]) != 1 || cost > kMostCost ||
       (length && *length * bytesOf(to.element) < leastRowBytes(e.unit)))
     return {};
-  Value isLong = e.cmpi(arith::CmpIPredicate::sge, to.extents[inner],
-                        leastRowBytes(e.unit) / bytesOf(to.element));
-  return e.bitAnd(streamed, e.bitAnd(isLong, isAligned(e, to)));
+  return e.bitAnd(streamed, e.bitAnd(isLongRow(l, to, inner), isAligned(e, to)));
 }
 
 Value haveSameLines(Lowering &l, const View &to, int64_t axis) {
@@ -282,7 +288,7 @@ Values storeRowInOrder(Lowering &l, const View &to, Value rows, Coords &at, Valu
 
 void storeAll(Lowering &l, const View &to, Value streamed, int64_t cost, ValueRange hoisted,
               llvm::function_ref<Value(Coords &)> element) {
-  beginPass(l, hoisted);
+  const Emit &e = l.e;
   int64_t inner = innerAxis(to.extents);
   // What is stored past the cache goes by whole lines, so the inner axis is stored row by row.
   Value rows = streamedRows(l, to, streamed, cost);
@@ -290,12 +296,25 @@ void storeAll(Lowering &l, const View &to, Value streamed, int64_t cost, ValueRa
   for (int64_t axis = 0; axis < to.rank(); ++axis)
     if (axis != inner)
       outer.push_back(axis);
-  Coords at(to.rank());
-  Scope scope(l);
-  forAxes(l, to.extents, outer, at, [&](Coords &at) {
-    storeRows(l, to, rows, cost, hoisted, at,
-              [&](MutableArrayRef<Coords> row) { return Values{element(row[0])}; });
-  });
+  auto storing = [&](Value rows) {
+    return [&, rows](const Emit &) {
+      beginPass(l, hoisted);
+      Coords at(to.rank());
+      Scope scope(l);
+      forAxes(l, to.extents, outer, at, [&](Coords &at) {
+        storeRows(l, to, rows, cost, hoisted, at,
+                  [&](MutableArrayRef<Coords> row) { return Values{element(row[0])}; });
+      });
+      return SmallVector<Value>();
+    };
+  };
+  bool areMany =
+      llvm::any_of(outer, [&](int64_t axis) { return constantOf(to.extents[axis]) != 1; });
+  // Looking for the first whole line takes longer than storing a short row does, which has no use for it.
+  if (rows && areMany && cost <= kCheap && !constantOf(to.extents[inner]))
+    e.branch(isLongRow(l, to, inner), {}, storing(rows), storing({}));
+  else
+    storing(rows)(e);
 }
 
 void fenceStreams(Lowering &l, func::FuncOp body) {

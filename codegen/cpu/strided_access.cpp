@@ -38,14 +38,36 @@ static Value movedBy(const Emit &e, Value pointer, Type element, int64_t count) 
   return count == 0 ? pointer : elementPointer(e, pointer, element, e.index(count));
 }
 
+// Accesses with masks are fast for elements of 32 and 64 bits on processors with vectors of 64 bytes.
+static bool masksAreFast(const Emit &e, Type element) {
+  return e.unit.bytes >= 64 && element.getIntOrFloatBitWidth() >= 32;
+}
+
+// The elements of vector `n` of memory that are those of lanes, of `mask` if there is one.
+static Value elementsOfLanes(const Emit &e, const Spread &spread, int64_t n, Value mask) {
+  auto type = VectorType::get({spread.lanes}, e.b.getI1Type());
+  SmallVector<bool> isOn(static_cast<size_t>(spread.lanes), false);
+  // The lanes of the second operand are all off.
+  SmallVector<int64_t> chosen(static_cast<size_t>(spread.lanes), spread.lanes);
+  for (int64_t lane = 0; lane < spread.lanes; ++lane)
+    if (int64_t at = spread.element(lane); spread.vectorOf(at) == n) {
+      isOn[static_cast<size_t>(at - spread.start(n))] = true;
+      chosen[static_cast<size_t>(at - spread.start(n))] = lane;
+    }
+  if (mask)
+    return e.b.create<vector::ShuffleOp>(e.loc, mask, e.zero(type), chosen);
+  return e.b.create<arith::ConstantOp>(e.loc, DenseElementsAttr::get(type, ArrayRef<bool>(isOn)));
+}
+
 std::optional<Value> loadApart(const Emit &e, Value pointer, Type element, int64_t lanes,
-                               int64_t step) {
-  if (!isApart(step) || lanes < 2)
+                               int64_t step, Value mask) {
+  if (!isApart(step) || lanes < 2 || (mask && !masksAreFast(e, element)))
     return std::nullopt;
   Spread spread{lanes, step};
   Value base = movedBy(e, pointer, element, spread.lowest()), result;
   for (int64_t n = 0; n < spread.vectors(); ++n) {
-    Value part = loadRaw(e, movedBy(e, base, element, spread.start(n)), element, lanes);
+    Value part = loadRaw(e, movedBy(e, base, element, spread.start(n)), element, lanes,
+                         mask ? elementsOfLanes(e, spread, n, mask) : Value());
     // Lanes of earlier vectors stay, those of this one come in; the others are anything.
     SmallVector<int64_t> chosen;
     for (int64_t lane = 0; lane < lanes; ++lane) {
@@ -58,13 +80,11 @@ std::optional<Value> loadApart(const Emit &e, Value pointer, Type element, int64
   return result;
 }
 
-bool storeApart(const Emit &e, Value pointer, Value value, int64_t step) {
+bool storeApart(const Emit &e, Value pointer, Value value, int64_t step, Value mask) {
   auto type = cast<VectorType>(value.getType());
   Type element = type.getElementType();
   int64_t lanes = type.getNumElements();
-  // Stores with masks are fast for elements of 32 and 64 bits on processors with vectors of 64
-  // bytes.
-  if (!isApart(step) || lanes < 2 || e.unit.bytes < 64 || element.getIntOrFloatBitWidth() < 32)
+  if (!isApart(step) || lanes < 2 || !masksAreFast(e, element))
     return false;
   Spread spread{lanes, step};
   Value base = movedBy(e, pointer, element, spread.lowest());
@@ -72,18 +92,12 @@ bool storeApart(const Emit &e, Value pointer, Value value, int64_t step) {
     // Each vector of memory takes those lanes whose elements lie in it; all its other elements keep
     // what they hold.
     SmallVector<int64_t> chosen(static_cast<size_t>(lanes), 0);
-    SmallVector<bool> isOn(static_cast<size_t>(lanes), false);
     for (int64_t lane = 0; lane < lanes; ++lane)
-      if (int64_t at = spread.element(lane); spread.vectorOf(at) == n) {
-        auto place = static_cast<size_t>(at - spread.start(n));
-        chosen[place] = lane;
-        isOn[place] = true;
-      }
+      if (int64_t at = spread.element(lane); spread.vectorOf(at) == n)
+        chosen[static_cast<size_t>(at - spread.start(n))] = lane;
     Value part = e.b.create<vector::ShuffleOp>(e.loc, value, value, chosen);
-    auto maskType = VectorType::get({lanes}, e.b.getI1Type());
-    Value mask = e.b.create<arith::ConstantOp>(
-        e.loc, DenseElementsAttr::get(maskType, ArrayRef<bool>(isOn)));
-    storeRaw(e, movedBy(e, base, element, spread.start(n)), part, mask);
+    Value isOn = elementsOfLanes(e, spread, n, mask);
+    storeRaw(e, movedBy(e, base, element, spread.start(n)), part, isOn);
   }
   return true;
 }

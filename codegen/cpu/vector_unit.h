@@ -37,6 +37,8 @@ struct VectorUnit {
   /// The widest registers in bytes that can be multiplied as pairs of i16 whose sums are i32
   /// (`pmaddwd`); 0 if there are none.
   int i16PairBytes = 0;
+  /// A gather takes less time than as many loads of one element do.
+  bool gathersFast = false;
   MatrixUnit matrices;
 
   bool operator==(const VectorUnit &) const = default;

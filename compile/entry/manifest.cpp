@@ -378,6 +378,32 @@ std::string entryProblem(const CallableDecl &decl) {
   return problem;
 }
 
+/// Whether a condition speaks of elements of arrays, wherever in it.
+static bool readsElements(const Expr *expr) {
+  if (const auto *logical = dynamic_cast<const LogicalExpr *>(expr))
+    return readsElements(logical->lhs) || readsElements(logical->rhs);
+  if (const auto *convert = dynamic_cast<const ConvertExpr *>(expr))
+    return readsElements(convert->arg);
+  const auto *op = dynamic_cast<const OpExpr *>(expr);
+  if (!op)
+    return false;
+  return op->op->id == OpId::ReduceAll || op->op->id == OpId::Unique ||
+         op->op->id == OpId::Sorted || std::any_of(op->args.begin(), op->args.end(), readsElements);
+}
+
+std::vector<const WhereClause *> elementsCheckedByCaller(const CheckedProgram &program,
+                                                         const CallableDecl &decl) {
+  std::vector<const WhereClause *> result;
+  // An entry without a manifest has no caller that checks.
+  if (!entryProblem(decl).empty())
+    return result;
+  Expressions expressions(program);
+  for (const WhereClause &where : decl.wheres)
+    if (!where.onTunables && readsElements(where.condition) && expressions.expr(where.condition))
+      result.push_back(&where);
+  return result;
+}
+
 std::string emitManifest(const CheckedProgram &program, const SourceManager &sources,
                          const std::vector<ManifestEntry> &entries, bool unchecked) {
   JsonWriter json;

@@ -28,6 +28,10 @@ struct ManifestEntry {
 /// if it can.
 std::string entryProblem(const CallableDecl &decl);
 
+/// The requirements on elements of arrays that the manifest states, so that the runtime has checked them before it calls the entry.
+std::vector<const WhereClause *> elementsCheckedByCaller(const CheckedProgram &program,
+                                                         const CallableDecl &decl);
+
 /// The JSON text. Precondition: every entry can be called from outside (`entryProblem`).
 std::string emitManifest(const CheckedProgram &program, const SourceManager &sources,
                          const std::vector<ManifestEntry> &entries, bool unchecked);

@@ -164,13 +164,14 @@ static void storeResult(BuildContext &c, Bound result, mlir::Block &body) {
   }
 }
 
-/// Requirements of the entry, checked again here whoever calls; those on tunables are settled
-/// before.
+/// Requirements of the entry, but for those that its caller has checked; those on tunables are settled before. Lengths are looked at
+/// whoever calls: that costs nothing, and passes learn from it. A look at all elements is a pass over memory.
 static void buildWheres(BuildContext &c) {
   if (!c.binding.checked)
     return;
   for (const WhereClause &clause : c.binding.decl->wheres)
-    if (clause.condition && !clause.onTunables)
+    if (clause.condition && !clause.onTunables &&
+        !llvm::is_contained(c.binding.checkedByCaller, &clause))
       emitCondition(c, *clause.condition, "where",
                     "`" + c.binding.decl->name + "` needs `" + clause.text + "`",
                     c.location(clause.span));

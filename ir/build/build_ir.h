@@ -32,7 +32,9 @@ struct EntryBinding {
   std::string machine = "cpu";   ///< chooses the schedule
   const Machine *chip = nullptr; ///< the target of kernels of the block level; null: the CPU
   bool checked = true;           ///< false: `--unchecked`, no bounds checks
-  bool ranges = false;           ///< locations carry source ranges (source_range.h)
+  /// Requirements that whoever calls the entry has checked, so that it does not check them again.
+  std::vector<const WhereClause *> checkedByCaller;
+  bool ranges = false; ///< locations carry source ranges (source_range.h)
 };
 
 /// Makes the module of one entry; the function has the name `symbol`. Null, after reporting to
