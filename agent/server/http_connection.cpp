@@ -210,6 +210,7 @@ void HttpConnection::post() {
         beginStream();
       return streamMessage(answer);
     }
+    // The call is over, so closing the connection has nothing to cancel any more.
     callId_ = nullptr;
     if (isStream_) {
       streamMessage(answer);
@@ -221,6 +222,7 @@ void HttpConnection::post() {
     return respondError(400, "send one message at a time");
   if (session->receive(message, send))
     callId_ = message["id"];
+  // A notification has no answer. A request that was refused at once has been answered by now.
   else if (isAnswering_ && !isClosed_)
     respond(202, "");
 }
@@ -270,6 +272,7 @@ void HttpConnection::respondError(int status, const std::string &why, const std:
 }
 
 void HttpConnection::beginStream() {
+  // The length of a stream is not known before, so the end of the connection is its end.
   isStream_ = true;
   keepsAlive_ = false;
   write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: "

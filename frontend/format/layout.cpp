@@ -77,6 +77,7 @@ void Layout::comments(TokenIndex first, TokenIndex before, unsigned indent) {
   // The most line ends in a row since the last comment: a line with a `;` alone leaves no gap.
   unsigned gap = 0;
   for (TokenIndex i = first; i <= before; ++i) {
+    // The beginning of the file counts as the end of a line, so that a comment there stands in a line of its own.
     unsigned lineEnds = i == 0 ? 1 : 0;
     gap = std::max(gap, lineEnds);
     for (const Trivia &t : tree_.triviaBefore(i)) {
@@ -169,6 +170,7 @@ void Layout::fill(TokenIndex a, const std::vector<TokenIndex> &ends, unsigned in
   unsigned at = indent;
   for (size_t i = 0; i < ends.size(); ++i) {
     bool last = i + 1 == ends.size();
+    // A line takes as many parts as fit; all lines behind the first one are indented.
     if (!last && spacing_.fits(start, ends[i + 1], at))
       continue;
     if (spacing_.fits(start, ends[i], at) || !splitAtBracket(start, ends[i], at))
@@ -198,6 +200,7 @@ bool Layout::splitAtOperators(TokenIndex a, TokenIndex b, unsigned indent) {
   for (TokenIndex i = a; i < b; ++i) {
     TokenKind kind = tree_.tokenKind(i);
     depth += isOpener(kind) - isCloser(kind);
+    // Commas separate more than any operator does, so where there are some, only they break.
     bool breaks = commas ? kind == TokenKind::Comma && !spacing_.has(i, kInnerComma)
                          : looseness(kind) == loosest && !spacing_.has(i, kTightAfter) && i > a;
     if (depth == 0 && breaks && i + 1 < b)

@@ -86,6 +86,7 @@ struct SinkStorage : OpRewritePattern<AllocOp> {
         continue;
       OpBuilder::InsertionGuard guard(rewriter);
       rewriter.setInsertionPointToStart(&arm.front());
+      // Only one arm runs and nothing behind the branch reads the storage, so the copies of the arms need not agree.
       rewriter.replaceUsesWithIf(op.getResult(), rewriter.clone(*op)->getResult(0), isInArm);
     }
     rewriter.eraseOp(op);

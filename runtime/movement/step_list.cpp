@@ -77,7 +77,9 @@ uint32_t innerRanks(const Request &request) {
 
 namespace {
 
-/// Conditions on requests under which an algorithm applies.
+/// Conditions on requests under which an algorithm applies. A scalar has no axis that could be cut into one block per rank, so an
+/// all-reduce of it needs an algorithm that sends whole values; halving pairs rank `r` with `r ^ distance`, which exists for each rank only
+/// if their number is a power of two.
 bool isPowerOfTwo(const Request &request) { return std::has_single_bit(request.ranks); }
 bool hasTwoLevels(const Request &request) { return innerRanks(request) > 1; }
 bool isAlways(const Request &) { return true; }

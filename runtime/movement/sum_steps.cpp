@@ -174,6 +174,8 @@ void sumByHalvesAndBack(Writer &w, size_t axis) {
     w.combine(kResultBuffer, isFirst ? kSourceBuffer : theirs, kept, isFirst != isUpper);
   }
   for (uint32_t distance = n / 2; distance > 0; distance /= 2) {
+    // The partner returns what it kept when both halved at this distance. Blocks were split between neighbours first, so the ranges are
+    // joined in the reverse order, and each joined range is contiguous.
     uint32_t peer = me ^ distance;
     bool isUpper = (me & distance) != 0;
     w.send(kResultBuffer, peer, blocks(first, count));

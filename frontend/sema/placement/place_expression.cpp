@@ -284,6 +284,7 @@ ValueId ExpressionWalk::moveRows(const ConvertExpr &expr, const MovementRecord &
   if (!to)
     throw Refused();
   SectionWalk(p_).moveInSection(expr, movement, to->over);
+  // A part that has all destinations and weights takes those of its own rows: a slice of a whole value moves nothing.
   for (size_t i = 1; i < args.size(); ++i)
     made.operands[i] = p_.slice(*made.operands[i], to->choices);
   made.kind = PlacedKind::Move;

@@ -66,6 +66,8 @@ std::optional<PageForm> pageFormOf(const IfExpr &expr, DiagnosticSink &sink) {
   const ConvertExpr *keep = uses(expr.elseBlock, PoolUse::Kind::Keep);
   const Expr *counter = cast<OpExpr>(*expr.condition).args[0];
   std::string name = "`" + pool->name + "`";
+  // The pool is known to have the page that the condition asked about, and no other: a `let` in this arm or another number could read a
+  // page that was never kept.
   bool isSame = taken && taken->pool->with->dim == counter->dim;
   if (!isSame || !expr.thenBlock->stmts.empty())
     refusePool(sink, expr.condition->span, name,

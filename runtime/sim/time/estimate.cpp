@@ -71,6 +71,7 @@ std::optional<Estimate> estimate(const RunInTime &runOnce, EstimateFor what) {
     how.record = !isTimeAlone;
     return runOnce(std::move(how), into);
   };
+  // The sampled run comes first, since it tells how long a whole one would be: only short ones are simulated whole.
   bool isKnown = run(partly(), timeline), isExact = false;
   auto isOnlyPart = [&] { return !isWhole(timeline) || hasSignals(timeline); };
   uint64_t few = isKnown && hasSignals(timeline) ? kFewWithSignals : kFewOperations;
