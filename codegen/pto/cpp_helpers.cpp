@@ -9,9 +9,10 @@ void addCppHelpers(TextLines &text, const CppHelpers &helpers, const std::string
       {"smaller", "a < b ? a : b"},
       {"larger", "a < b ? b : a"},
       // C++ rounds towards zero; these round up and down. The signs are compared without a product,
-      // which might overflow.
-      {"ceilDiv", "a / b + (a % b != 0 && (a < 0) == (b < 0))"},
-      {"floorDiv", "a / b - (a % b != 0 && (a < 0) != (b < 0))"},
+      // which might overflow. A divisor of 0 counts as 1, as on the CPU: what is proved of quotients
+      // holds for divisors of at least 1, and no position may lie outside of its array.
+      {"ceilDiv", "b == 0 ? a : a / b + (a % b != 0 && (a < 0) == (b < 0))"},
+      {"floorDiv", "b == 0 ? a : a / b - (a % b != 0 && (a < 0) != (b < 0))"},
   };
   for (const auto &[name, body] : bodies)
     // Only helpers that the code uses are written.

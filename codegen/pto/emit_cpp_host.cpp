@@ -159,7 +159,7 @@ void emitLaunch(Host &host, ir::LaunchOp launch) {
                              ", " + arguments + ");");
 }
 
-/// `{0}` becomes what prints the first value.
+/// `{0}` becomes what prints the first value. A message without values is printed as it is.
 std::string printfFormat(llvm::StringRef message, ValueRange values) {
   std::string text;
   for (size_t i = 0; i < message.size(); ++i) {
@@ -174,7 +174,7 @@ std::string printfFormat(llvm::StringRef message, ValueRange values) {
       // Numbered conversions (`%1$g`) let a value appear anywhere, or twice.
       text += "%" + std::to_string(index + 1) + (isReal ? "$g" : "$lld");
       i = static_cast<size_t>(rest.data() - message.data());
-    } else if (message[i] == '%') {
+    } else if (message[i] == '%' && !values.empty()) {
       text += "%%";
     } else {
       text += message[i];
@@ -187,8 +187,7 @@ void emitCheck(Host &host, ir::CheckOp check) {
   std::string message;
   llvm::raw_string_ostream(message) << '"';
   llvm::raw_string_ostream(message).write_escaped(
-      check.getValues().empty() ? check.getMessage().str()
-                                : printfFormat(check.getMessage(), check.getValues()));
+      printfFormat(check.getMessage(), check.getValues()));
   message += '"';
   for (Value value : check.getValues())
     // The casts make the arguments fit the conversions on every machine.

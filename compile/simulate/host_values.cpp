@@ -141,7 +141,9 @@ Attribute evaluateHostScalar(Operation *op, llvm::ArrayRef<Attribute> operands) 
 }
 
 std::pair<PtlStatus, std::string> whyNoValue(Operation *op, llvm::ArrayRef<Attribute> operands) {
-  bool divides = isa<arith::FloorDivSIOp, arith::CeilDivSIOp>(op);
+  // Of positions, and of integers of the program.
+  bool divides = isa<arith::FloorDivSIOp, arith::CeilDivSIOp, arith::DivSIOp, arith::DivUIOp,
+                     arith::RemSIOp, arith::RemUIOp, ir::DivOp, ir::RemOp, ir::CdivOp>(op);
   auto divisor = divides ? dyn_cast_or_null<IntegerAttr>(operands[1]) : IntegerAttr();
   if (divisor && divisor.getValue().isZero())
     return {PTL_ERROR_ARITHMETIC, "division by zero"};
@@ -157,7 +159,11 @@ Attribute evaluateHostFact(Operation *op, const HostArray &array) {
   std::vector<int64_t> values;
   for (int64_t at = 0; at < array.bytes; at += bytes)
     values.push_back(loadElem(array.data + at, kindOf(elem)).i);
-  bool holds = std::is_sorted(values.begin(), values.end());
+  // Numbers of 64 bits without a sign are held as the same bits with one.
+  bool isUnsigned = elem.isUnsignedInteger();
+  bool holds = std::is_sorted(values.begin(), values.end(), [&](int64_t a, int64_t b) {
+    return isUnsigned ? static_cast<uint64_t>(a) < static_cast<uint64_t>(b) : a < b;
+  });
   if (isa<ir::UniqueOp>(op)) {
     std::sort(values.begin(), values.end());
     holds = std::adjacent_find(values.begin(), values.end()) == values.end();

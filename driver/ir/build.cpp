@@ -25,6 +25,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <unistd.h>
 
@@ -359,8 +360,10 @@ void Builder::link(const std::string &object) {
   std::string path = pathFor(StageId::Library), temporary = path + ".part";
   llvm::Error error = cpu::linkSharedLibrary(
       {object}, {"-L" + runtime, "-lptl_rt", "--rpath=" + runtime, "-z", "defs"}, temporary);
-  if (error || ::rename(temporary.c_str(), path.c_str()) != 0) {
-    // A library appears under its name only when it is complete.
+  // A library appears under its name only when it is complete.
+  if (!error && ::rename(temporary.c_str(), path.c_str()) != 0)
+    error = llvm::errorCodeToError(std::error_code(errno, std::generic_category()));
+  if (error) {
     ::unlink(temporary.c_str());
     session_.sink().report(DiagId::CannotWriteFile, kNoSpan,
                            {path, llvm::toString(std::move(error))});

@@ -31,8 +31,10 @@ static std::string summary(const rt::OwnedArray &array) {
     high = std::max(high, value);
     sum += value;
   }
-  // The mean leaves out what is not a number.
+  // Nothing here counts what is not a number.
   int64_t numbers = array.count() - notNumbers;
+  if (numbers == 0 && notNumbers > 0)
+    return "  all " + std::to_string(notNumbers) + " elements are nan";
   char text[160];
   std::snprintf(text, sizeof text, "  min %.6g, max %.6g, mean %.6g", low, high,
                 numbers ? sum / static_cast<double>(numbers) : 0.0);

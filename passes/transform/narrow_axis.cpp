@@ -70,13 +70,14 @@ Value AxisPart::of(Value value, size_t axis) {
   // Of what is as long, whatever its name, a part is needed; one position is for all of them.
   if (!isa<ArrayType>(value.getType()) || extentsOf(value.getType())[axis].isOne())
     return value;
-  if (Value known = known_.lookup(value))
-    return known;
+  if (Value part = known(value, axis))
+    return part;
   Operation *op = value.getDefiningOp();
   Value part = op && op->getBlock() == block_ ? ofOperation(op, axis) : Value();
   if (!part)
     part = cutAlong(b_, value, axis, offset_, length_, extent_);
-  return known_[value] = part;
+  set(value, axis, part);
+  return part;
 }
 
 } // namespace ptl::ir

@@ -30,9 +30,9 @@ public:
   /// The part of a value along its axis. If the extent is 1, it is broadcast, so the part is the
   /// whole value.
   mlir::Value of(mlir::Value value, size_t axis);
-  /// Sets the part of a value.
-  void set(mlir::Value value, mlir::Value part) { known_[value] = part; }
-  mlir::Value known(mlir::Value value) const { return known_.lookup(value); }
+  /// Sets the part of a value along an axis.
+  void set(mlir::Value value, size_t axis, mlir::Value part) { known_[{value, axis}] = part; }
+  mlir::Value known(mlir::Value value, size_t axis) const { return known_.lookup({value, axis}); }
   const Extent &extent() const { return extent_; }
 
 private:
@@ -42,7 +42,8 @@ private:
   mlir::Block *block_;
   mlir::Value offset_, length_;
   Extent extent_;
-  llvm::DenseMap<mlir::Value, mlir::Value> known_;
+  /// By value and axis: a square may be needed in parts along both of its axes.
+  llvm::DenseMap<std::pair<mlir::Value, size_t>, mlir::Value> known_;
 };
 
 } // namespace ptl::ir

@@ -313,11 +313,11 @@ bool MaskedRows::rewrite() {
     Value result = op->getResult(0);
     llvm::SmallVector<Value> operands(op->getOperands());
     // `follow` accepts masked values as first operands only.
-    operands[0] = seen.known(operands[0]);
+    operands[0] = seen.known(operands[0], rankOfType(operands[0].getType()) - 1);
     if (hidden_.contains(result)) {
-      seen.set(result, cloneWith(b_, op, operands,
-                                 withExtent(result.getType(), rankOfType(result.getType()) - 1,
-                                            seen.extent())));
+      size_t axis = rankOfType(result.getType()) - 1;
+      seen.set(result, axis,
+               cloneWith(b_, op, operands, withExtent(result.getType(), axis, seen.extent())));
       continue;
     }
     auto product = dyn_cast<MatmulOp>(op);

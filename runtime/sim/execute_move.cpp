@@ -1,5 +1,6 @@
 // Moves: between global memory and tiles, between places and layouts, with what happens on the way.
 #include "frontend/base/elem_convert.h"
+#include "runtime/sim/arithmetic.h"
 #include "runtime/sim/execution.h"
 
 namespace ptl::rt::sim {
@@ -71,7 +72,10 @@ void addTo(Part from, Part to, int64_t rows, int64_t cols) {
       loadRow(from.plane, from.row + r, from.col, cols, values.data());
       loadRow(to.plane, to.row + r, to.col, cols, sums.data());
       for (size_t i = 0; i < sums.size(); ++i)
-        sums[i] = static_cast<C>(sums[i] + values[i]);
+        if constexpr (std::is_integral_v<C>) // which wraps around
+          sums[i] = applyInteger(Binary::Add, sums[i], values[i]);
+        else
+          sums[i] += values[i];
       storeRow(to.plane, to.row + r, to.col, cols, sums.data());
     }
   });
