@@ -112,7 +112,9 @@ private:
   Value countOf(scf::ForOp loop) {
     Value length = b_.createOrFold<arith::SubIOp>(loc_, loop.getUpperBound(), loop.getLowerBound());
     // A loop whose end is before its begin has no rounds.
-    if (!getConstantIntValue(length))
+    if (std::optional<int64_t> known = getConstantIntValue(length))
+      length = *known < 0 ? number(0) : length;
+    else
       length = b_.create<arith::MaxSIOp>(loc_, length, number(0));
     return matchPattern(loop.getStep(), m_One())
                ? length

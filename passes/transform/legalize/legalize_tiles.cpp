@@ -160,11 +160,16 @@ Value Tiles::select(Value condition, Arg a, Arg b) const {
   return make(SelectOp::getOperationName(), elem(x), {condition, x, y});
 }
 
+/// Whether a double is surely equal to the constant of that type from which it was made: longer whole numbers are rounded.
+static bool isExact(Type elem, double number) { return isReal(elem) || std::abs(number) < 0x1p53; }
+
 Value TileBuilder::convert(Value x, Type to, llvm::StringRef round, bool saturate) const {
   if (elem(x) == to)
     return x;
-  // A constant scalar is converted at compile time.
-  if (auto known = constantOf(x); known && !isArray(x) && (isReal(to) || intBits(elem(x))))
+  // A constant scalar is converted at compile time, by way of a double.
+  auto known = constantOf(x);
+  bool isPlain = known && !isArray(x) && !saturate && round == "even" && isExact(elem(x), *known);
+  if (isPlain && (isReal(to) || intBits(elem(x))))
     return number(to, *known);
   return make(ConvertOp::getOperationName(), to, x,
               {r.getNamedAttr("round", r.getStringAttr(round)),
@@ -174,7 +179,8 @@ Value TileBuilder::convert(Value x, Type to, llvm::StringRef round, bool saturat
 Value TileBuilder::bitcast(Value x, Type to) const {
   if (elem(x) == to)
     return x;
-  if (auto known = constantOf(x); known && !isArray(x) && intBits(elem(x)) && intBits(to))
+  auto known = constantOf(x);
+  if (known && !isArray(x) && intBits(elem(x)) && intBits(to) && isExact(elem(x), *known))
     return number(to, *known);
   return make(BitcastOp::getOperationName(), to, x);
 }
