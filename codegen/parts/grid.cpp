@@ -102,7 +102,7 @@ std::vector<uint32_t> countsOn(const std::vector<PlacedLevel> &levels, const Mac
     auto found = shape.find(level.machineLevel);
     if (found == shape.end())
       why = "the arrays lie over `" + level.name + "`, and `--shape` does not give the number of " +
-            level.machineLevel + "s there are";
+            level.machineLevel + "s";
     else if (why.empty())
       why = fillCounts(levels, level.machineLevel, found->second, counts);
   }

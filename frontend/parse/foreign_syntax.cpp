@@ -39,7 +39,7 @@ constexpr const char *kDeclareName =
 constexpr const char *kFunction = "declare a function as `fn name[N](x: f32[N]) -> f32[N] { … }`";
 constexpr const char *kConstant = "at the top level, declare a constant as `const NAME = value`";
 constexpr const char *kStatement =
-    "statements belong into the body of a `fn`, `kernel`, `program` or `test`";
+    "a statement must be in the body of a `fn`, `kernel`, `program` or `test`";
 constexpr const char *kGenerics =
     "dimensions and element types are declared in brackets, as in `fn f[N, T: float](x: T[N])`";
 constexpr const char *kTuple = "put several values in parentheses to make a tuple: `(a, b)`";

@@ -129,6 +129,13 @@ void reportNoRecord(Context &ctx, NodeId node, std::string_view name,
     suggestNearest(report, span, arg.name, names);
     return;
   }
+  for (size_t i = 0; i < args.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (!args[i].name.empty() && args[i].name == args[j].name) {
+        ctx.sink.report(DiagId::ArgumentTwice, args[i].span, {std::string(args[i].name)})
+            .label(args[j].span, "given here first");
+        return;
+      }
   // All names are known. Of several forms it is open which one was meant, so only a single form has a missing argument.
   const OpRecord &op = *records.front();
   for (size_t i = 0; records.size() == 1 && i < op.params.size(); ++i) {
