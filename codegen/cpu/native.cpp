@@ -58,6 +58,11 @@ static std::unique_ptr<MCSubtargetInfo> subtargetOf(StringRef name, StringRef fe
       target ? target->createMCSubtargetInfo(sys::getProcessTriple(), name, features) : nullptr);
 }
 
+static bool isFeatureName(const MCSubtargetInfo &tables, StringRef name) {
+  return any_of(tables.getAllProcessorFeatures(),
+                [&](const SubtargetFeatureKV &each) { return name == each.Key; });
+}
+
 Processor Processor::host() {
   static const Processor host = [] {
     SubtargetFeatures features;
@@ -70,7 +75,7 @@ Processor Processor::host() {
     result.vectors = vectorUnit([&](StringRef name) {
       std::string isOn = ("+" + name).str();
       bool isTuning = name.contains("gather");
-      return isTuning ? known && known->checkFeatures(isOn)
+      return isTuning ? known && isFeatureName(*known, name) && known->checkFeatures(isOn)
                       : is_contained(features.getFeatures(), isOn);
     });
     return result;
@@ -93,11 +98,6 @@ static std::pair<std::string, std::string> splitName(const std::string &name,
     end = i;
   }
   return {name.substr(0, end), features};
-}
-
-static bool isFeatureName(const MCSubtargetInfo &tables, StringRef name) {
-  return any_of(tables.getAllProcessorFeatures(),
-                [&](const SubtargetFeatureKV &each) { return name == each.Key; });
 }
 
 static std::pair<std::string, std::string> splitName(const std::string &name) {
