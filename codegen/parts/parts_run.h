@@ -15,38 +15,14 @@ namespace ptl::parts {
 /// Thrown to end the run; the reason is in the result.
 struct Stopped {};
 
-class PartsRun {
-public:
-  PartsRun(PlacedProgram placed, std::string text, const PartsOptions &options, const Grid &grid,
-           const Sizes &sizes, reference::RunResult &result)
-      : placed_(std::move(placed)), options_(options), grid_(grid), sizes_(sizes), result_(result),
-        values_(placed_.values.size()),
-        pools_(
-            placed_, std::move(text), grid, sizes_, options.pools, options.own,
-            [this](ValueId id, uint32_t part) -> const reference::Value & { return at(id, part); },
-            [this](ValueId id, uint32_t part) { return boxAt(placed_.values[id], part); },
-            [this](const std::string &why, Span span) {
-              stopAt(reference::RunStatus::Silent, why, span);
-            }) {
-    for (uint32_t part = 0; part < grid.count(); ++part)
-      if (!options.own || options.own->part == part)
-        here_.push_back(part);
-    if (options.own && options.movesBeside)
-      mover_ = std::make_unique<Mover>();
+/// The program of a run, its sizes, and how it ends: what all that follows goes by.
+class PartsProgram {
+protected:
+  PartsProgram(PlacedProgram placed, const PartsOptions &options, const Grid &grid,
+               const Sizes &sizes, reference::RunResult &result)
+      : placed_(std::move(placed)), options_(options), grid_(grid), sizes_(sizes), result_(result) {
   }
 
-  void run(const std::vector<reference::Value> &args) {
-    try {
-      makeAll(0, static_cast<ValueId>(placed_.values.size()), args);
-      for (size_t output = 0; output < placed_.outputs.size(); ++output)
-        result_.outputs.push_back(options_.own ? gathered(output)
-                                               : assembled(placed_.outputs[output]));
-    } catch (Stopped) {
-      result_.outputs.clear();
-    }
-  }
-
-private:
   [[noreturn]] void stop(reference::RunStatus status, std::string why, const PlacedValue &value) {
     stopAt(status, std::move(why), value.expr ? value.expr->span : kNoSpan);
   }
@@ -82,6 +58,46 @@ private:
   movement::Box boxAt(const PlacedValue &value, uint32_t part) {
     return grid_.boxOf(value.placement, wholeShape(value), part);
   }
+
+  PlacedProgram placed_; ///< with the current parts of running stages
+  const PartsOptions &options_;
+  const Grid &grid_;
+  Sizes sizes_; ///< including the variables of loops
+  reference::RunResult &result_;
+};
+
+class PartsRun : PartsProgram {
+public:
+  PartsRun(PlacedProgram placed, std::string text, const PartsOptions &options, const Grid &grid,
+           const Sizes &sizes, reference::RunResult &result)
+      : PartsProgram(std::move(placed), options, grid, sizes, result),
+        values_(placed_.values.size()),
+        pools_(
+            placed_, std::move(text), grid, sizes_, options.pools, options.own,
+            [this](ValueId id, uint32_t part) -> const reference::Value & { return at(id, part); },
+            [this](ValueId id, uint32_t part) { return boxAt(placed_.values[id], part); },
+            [this](const std::string &why, Span span) {
+              stopAt(reference::RunStatus::Silent, why, span);
+            }) {
+    for (uint32_t part = 0; part < grid.count(); ++part)
+      if (!options.own || options.own->part == part)
+        here_.push_back(part);
+    if (options.own && options.movesBeside)
+      mover_ = std::make_unique<Mover>();
+  }
+
+  void run(const std::vector<reference::Value> &args) {
+    try {
+      makeAll(0, static_cast<ValueId>(placed_.values.size()), args);
+      for (size_t output = 0; output < placed_.outputs.size(); ++output)
+        result_.outputs.push_back(options_.own ? gathered(output)
+                                               : assembled(placed_.outputs[output]));
+    } catch (Stopped) {
+      result_.outputs.clear();
+    }
+  }
+
+private:
   const reference::Value &at(ValueId id, uint32_t part) {
     land(id);
     return values_[id][part];
@@ -138,20 +154,10 @@ private:
   uint64_t nextSeed() { return options_.seed + 0x9e3779b97f4a7c15 * ++moves_; }
   reference::Value movedByRank(const GroupMove &group, const PlacedValue &value, Fold fold,
                                const reference::Value &have);
-  reference::Value takenBy(const GroupMove &group, size_t rank, ValueId from);
-  [[noreturn]] void stopSilent(uint32_t part, const PlacedValue &value);
-  movement::CombineBytes combining(Fold fold, ElemKind elem) const;
-  void give(const GroupMove &group, size_t rank, const PlacedValue &value, reference::Value moved,
-            reference::Value &to);
   reference::Value gathered(size_t output);
   void writeOwn(size_t output, const PlacedValue &value, const reference::Value &have);
   reference::Value assembled(ValueId id);
 
-  PlacedProgram placed_; ///< with the current parts of running stages
-  const PartsOptions &options_;
-  const Grid &grid_;
-  Sizes sizes_; ///< including the variables of loops
-  reference::RunResult &result_;
   std::vector<std::vector<reference::Value>>
       values_;                 ///< per value and part; none where a part has no block
   std::vector<uint32_t> here_; ///< the parts that this process computes

@@ -47,6 +47,12 @@ bool choosesByRound(const PlacedProgram &placed, const PlacedLoop &loop) {
   });
 }
 
+bool hasChoices(const PlacedProgram &placed, const PlacedLoop &loop) {
+  return std::ranges::any_of(placed.choices, [&](const PlacedChoice &choice) {
+    return choice.first >= loop.body() && choice.end <= loop.end;
+  });
+}
+
 bool shiftsByRound(const PlacedProgram &placed, const PlacedLoop &loop) {
   return std::any_of(placed.values.begin() + loop.body(), placed.values.begin() + loop.end,
                      [&](const PlacedValue &value) {

@@ -25,7 +25,9 @@ bool hasTasks(const PlacedProgram &placed, const PlacedLoop &loop);
 
 /// Whether the number of the round decides which arms are taken in a loop. Then no round stands for another.
 bool choosesByRound(const PlacedProgram &placed, const PlacedLoop &loop);
-/// The same of how far a `shift` goes.
+/// Whether there is one in it at all.
+bool hasChoices(const PlacedProgram &placed, const PlacedLoop &loop);
+/// Whether the number of the round decides how far a `shift` goes.
 bool shiftsByRound(const PlacedProgram &placed, const PlacedLoop &loop);
 
 /// All rounds of a loop, if there are few of them or at most `most`. Else, of rounds that are alike, those at the beginning

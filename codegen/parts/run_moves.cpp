@@ -21,11 +21,35 @@ static const Box &givenTo(const GroupMove &group, size_t rank, const Box &whole)
   return group.given.empty() ? whole : group.given[rank];
 }
 
+/// What a rank of a group sends of its block `have`, which is `box`.
+static Value takenBy(const GroupMove &group, size_t rank, const Value &have, const Box &box) {
+  return group.taken.empty() || have.isNone() ? have : sliceOf(have, box, group.taken[rank]);
+}
+
+/// Puts what a rank of a group got in its place in the block `to`, which is `whole`.
+static void give(const GroupMove &group, size_t rank, const Box &whole, Value moved, Value &to) {
+  if (givenTo(group, rank, whole) == whole)
+    to = std::move(moved);
+  else
+    putIn(to, whole, group.given[rank], moved);
+}
+
+static movement::CombineBytes combining(Fold fold, ElemKind elem) {
+  return [fold, elem](uint8_t *to, const uint8_t *from, int64_t count, bool fromFirst) {
+    foldAll(fold, elem, to, from, count, fromFirst);
+  };
+}
+
+static std::string waitsFor(const Grid &grid, uint32_t me, uint32_t part) {
+  return grid.name(me) + " waits for " + grid.name(part) + ", which sends nothing";
+}
+
 void PartsRun::moveGroup(const GroupMove &group, const PlacedValue &value, ValueId from,
                          std::vector<Value> &to) {
   std::vector<std::vector<Scalar>> sources;
   for (size_t rank = 0; rank < group.parts.size(); ++rank) {
-    const Value have = takenBy(group, rank, from);
+    uint32_t part = group.parts[rank];
+    const Value have = takenBy(group, rank, at(from, part), boxAt(placed_.values[from], part));
     sources.push_back(have.isNone() ? std::vector<Scalar>() : elementsOf(have));
   }
   Fold fold = placed_.values[from].placement[value.level].fold;
@@ -39,29 +63,13 @@ void PartsRun::moveGroup(const GroupMove &group, const PlacedValue &value, Value
          value);
   // A part that is in the group but not in the placement afterwards only sent.
   for (size_t rank = 0; rank < group.parts.size(); ++rank)
-    if (uint32_t part = group.parts[rank]; grid_.holds(value.placement, part))
-      give(group, rank, value,
-           valueOfElements(value.elem, shapeOfBox(givenTo(group, rank, boxAt(value, part))),
+    if (uint32_t part = group.parts[rank]; grid_.holds(value.placement, part)) {
+      Box whole = boxAt(value, part);
+      give(group, rank, whole,
+           valueOfElements(value.elem, shapeOfBox(givenTo(group, rank, whole)),
                            execution.result(rank)),
            to[part]);
-}
-
-/// What a rank of a group sends of a value.
-Value PartsRun::takenBy(const GroupMove &group, size_t rank, ValueId from) {
-  const Value &have = at(from, group.parts[rank]);
-  if (group.taken.empty() || have.isNone())
-    return have;
-  return sliceOf(have, boxAt(placed_.values[from], group.parts[rank]), group.taken[rank]);
-}
-
-/// Puts what a rank of a group got in its place.
-void PartsRun::give(const GroupMove &group, size_t rank, const PlacedValue &value, Value moved,
-                    Value &to) {
-  Box whole = boxAt(value, group.parts[rank]);
-  if (givenTo(group, rank, whole) == whole)
-    to = std::move(moved);
-  else
-    putIn(to, whole, group.given[rank], moved);
+    }
 }
 
 std::vector<GroupMove> PartsRun::groupsOfMove(ValueId id) {
@@ -87,7 +95,9 @@ void PartsRun::move(ValueId id) {
     uint32_t me = options_.own->part;
     auto rank = static_cast<size_t>(std::ranges::find(group.parts, me) - group.parts.begin());
     if (rank < group.parts.size())
-      give(group, rank, value, movedByRank(group, value, fold, takenBy(group, rank, from)),
+      give(group, rank, boxAt(value, me),
+           movedByRank(group, value, fold,
+                       takenBy(group, rank, at(from, me), boxAt(placed_.values[from], me))),
            values_[id][me]);
   }
 }
@@ -102,27 +112,15 @@ Value PartsRun::movedByRank(const GroupMove &group, const PlacedValue &value, Fo
   if (!grid_.holds(value.placement, me))
     return Value();
   auto rank = static_cast<size_t>(std::ranges::find(group.parts, me) - group.parts.begin());
-  return valueOfBytes(value.elem, shapeOfBox(givenTo(group, rank, boxAt(value, me))),
-                      result.data());
-}
-
-movement::CombineBytes PartsRun::combining(Fold fold, ElemKind elem) const {
-  return [fold, elem](uint8_t *to, const uint8_t *from, int64_t count, bool fromFirst) {
-    foldAll(fold, elem, to, from, count, fromFirst);
-  };
-}
-
-void PartsRun::stopSilent(uint32_t part, const PlacedValue &value) {
-  stop(RunStatus::Silent,
-       grid_.name(options_.own->part) + " waits for " + grid_.name(part) + ", which sends nothing",
-       value);
+  Box whole = boxAt(value, me);
+  return valueOfBytes(value.elem, shapeOfBox(givenTo(group, rank, whole)), result.data());
 }
 
 Bytes PartsRun::asRank(const GroupMove &group, const PlacedValue &value, size_t elementBytes,
                        const Bytes &source, const movement::CombineBytes &combine) {
   OwnResult result = exchangeAsRank(group, *options_.own, elementBytes, source, combine);
   if (result.silent)
-    stopSilent(*result.silent, value);
+    stop(RunStatus::Silent, waitsFor(grid_, options_.own->part, *result.silent), value);
   return std::move(result.bytes);
 }
 
@@ -195,8 +193,9 @@ void PartsRun::begin(ValueId id) {
     auto rank = static_cast<size_t>(std::ranges::find(group.parts, me) - group.parts.begin());
     if (rank == group.parts.size())
       continue;
-    Value sent = takenBy(group, rank, from);
-    std::vector<int64_t> shape = shapeOfBox(givenTo(group, rank, boxAt(value, me)));
+    Value sent = takenBy(group, rank, at(from, me), boxAt(placed_.values[from], me));
+    Box whole = boxAt(value, me);
+    std::vector<int64_t> shape = shapeOfBox(givenTo(group, rank, whole));
     flight->legs.push_back({std::move(group), rank, std::move(sent), std::move(shape), {}, {}});
   }
   auto size = static_cast<size_t>(elemInfo(value.elem).storageBytes);
@@ -231,9 +230,9 @@ void PartsRun::land(ValueId id) {
   uint32_t me = options_.own->part;
   for (Flight::Leg &leg : flight->legs) {
     if (leg.silent)
-      stopSilent(*leg.silent, value);
+      stop(RunStatus::Silent, waitsFor(grid_, me, *leg.silent), value);
     if (!leg.brought.isNone())
-      give(leg.group, leg.rank, value, std::move(leg.brought), values_[id][me]);
+      give(leg.group, leg.rank, boxAt(value, me), std::move(leg.brought), values_[id][me]);
   }
 }
 

@@ -230,7 +230,7 @@ std::optional<int64_t> PartsTimer::roundsOf(const PlacedLoop &loop) {
   constexpr int64_t mostKnown = 4096;
   if (!loop.stmt) {
     std::optional<int64_t> rounds = question_.rounds;
-    if (!loop.leaves)
+    if (!loop.leaves && !hasChoices(placed_, loop))
       if (auto known = knownRounds(question_, variables_, loop, mostKnown))
         rounds = known;
     if (!rounds)
