@@ -261,7 +261,7 @@ CASES = {
     "taken_twice": (taken_twice, "positions", [(70, 65, 9, 33), (1, 1, 1, 1)]),
     "framed": (framed, "rows", [(3101, 5), (3100, 33), (801, 126), (2, 1), (800, 300)]),
     "beside": (beside, "rows", [(3101, 32), (3201, 5), (771, 128), (800, 129), (1, 1)]),
-    "differences": (differences, "rows", [(3101, 5), (3073, 34), (770, 129), (1, 1)]),
+    "differences": (differences, "rows", [(3101, 5), (3073, 34), (770, 129), (2, 2)]),
     "running": (running, "rows", [(1, 700), (9, 513), (3, 130), (17, 1300), (1, 1), (3101, 33)]),
     "in_place": (in_place, "images", [(3, 5, 7), (1, 1, 1), (2, 33, 130)]),
 }  # fmt: skip
