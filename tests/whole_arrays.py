@@ -214,6 +214,28 @@ def taken_twice(draw, t, e, q, k):
     return {"x": x, "ids": ids}, {"y": x[ids].sum(1)}
 
 
+def framed(draw, r, c):
+    x = draw(r, c)
+    return {"x": x}, {"y": np.pad(x, (1, 2), constant_values=7)}
+
+
+def beside(draw, r, c):
+    x, b = draw(r, c), (draw(r, c) * 50).clip(-128, 127).astype(np.int8)
+    wanted = {"y": np.concatenate([x, x * 2], 1), "rolled": np.roll(x, -1, 1), "twice": np.concatenate([b, b], 1)}
+    return {"x": x, "b": b}, wanted
+
+
+def differences(draw, r, c):
+    x = draw(r, c)
+    return {"x": x}, {"across": np.diff(x, axis=1), "down": np.diff(x, axis=0)}
+
+
+def running(draw, r, c):
+    x, h, k = draw(r, c), draw(r, c).astype(np.float16), (draw(r, c) * 1e7).astype(np.int32)
+    wanted = {"sums": np.cumsum(x, 1), "most": np.maximum.accumulate(h, 1), "counts": np.cumsum(k, 1, dtype=np.int32)}
+    return {"x": x, "h": h, "k": k}, wanted
+
+
 # What makes arguments and results, the file, and for each case its lengths.
 CASES = {
     "group_norm": (group_norm, "images", [(2, 8, 5, 7), (1, 4, 1, 1), (3, 12, 9, 33)]),
@@ -250,6 +272,10 @@ CASES = {
     "around": (around, "rounds", [(3, 19, 70), (1, 1, 1), (50, 3, 33)]),
     "taken": (taken, "positions", [(70, 300, 1500), (1, 1, 1), (9, 2100, 3), (300, 40, 801)]),
     "taken_twice": (taken_twice, "positions", [(70, 65, 9, 33), (1, 1, 1, 1)]),
+    "framed": (framed, "rows", [(3101, 5), (3100, 33), (801, 126), (2, 1), (800, 300)]),
+    "beside": (beside, "rows", [(3101, 32), (3201, 5), (771, 128), (800, 129), (1, 1)]),
+    "differences": (differences, "rows", [(3101, 5), (3073, 34), (770, 129), (2, 2)]),
+    "running": (running, "rows", [(1, 700), (9, 513), (3, 130), (17, 1300), (1, 1), (3101, 33)]),
     "in_place": (in_place, "images", [(3, 5, 7), (1, 1, 1), (2, 33, 130)]),
 }  # fmt: skip
 

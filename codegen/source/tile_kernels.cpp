@@ -350,8 +350,7 @@ void KernelBody::repeatBranches(OutlinedKernel &kernel) {
         return llvm::is_contained(kernel.dims, name);
       });
       // Inner branches come first, and say more.
-      if (isKnown && !llvm::is_contained(said, length) &&
-          !llvm::is_contained(kernel.wheres, fact))
+      if (isKnown && !llvm::is_contained(said, length) && !llvm::is_contained(kernel.wheres, fact))
         kernel.wheres.push_back(fact);
       said.push_back(length);
     }

@@ -36,7 +36,8 @@ void move(KernelContext &c, const ShapedTile &from, const ShapedTile &to, const 
           Location loc);
 /// Moves what a matrix and a larger or smaller one have in common, from their first rows and columns on, at
 /// once or row by row. False, with nothing done, where only elements can be moved.
-bool moveToCorner(KernelContext &c, const ShapedTile &from, const ShapedTile &to, mlir::Location loc);
+bool moveToCorner(KernelContext &c, const ShapedTile &from, const ShapedTile &to,
+                  mlir::Location loc);
 /// Rows of one buffer of which every second element goes to rows of another one.
 struct EverySecond {
   Value from, fromRow, to, toRow; ///< buffers, and the first row in each

@@ -28,11 +28,12 @@ public:
   using Halvings = std::array<int64_t, kWidths>;
   PiecesEmitter(llvm::ArrayRef<OpGroup *> groups, const TileSizes &sizes, unsigned number,
                 const Machine *machine, Halvings halvings)
-      : ChunkEmitter(groups, sizes, number, machine, halvings[0]),
-        halvingsOf_(halvings) {}
+      : ChunkEmitter(groups, sizes, number, machine, halvings[0]), halvingsOf_(halvings) {}
 
   /// The number that identifies the tiles of a group's grids; each arm is fitted separately.
-  static size_t tileGroupOf(unsigned number, unsigned width) { return kWidths * number + 1 + width; }
+  static size_t tileGroupOf(unsigned number, unsigned width) {
+    return kWidths * number + 1 + width;
+  }
 
 private:
   void mark(ParallelOp grid) override;

@@ -39,7 +39,8 @@ bool PiecesEmitter::mayBeNarrow(int64_t row, int64_t col) const {
       row == kWhole || col == kWhole || scheduledStep(*group_, row) || scheduledStep(*group_, col))
     return false;
   // What does not fit is halved, which changes no decision.
-  return axis(row).isChunked && axis(col).isChunked && axis(col).step << halvings_ >= 2 * kNarrow[1] &&
+  return axis(row).isChunked && axis(col).isChunked &&
+         axis(col).step << halvings_ >= 2 * kNarrow[1] &&
          group_->axis(col).extent.capacity == Extent::kUnknown;
 }
 

@@ -267,8 +267,8 @@ SegmentScan::SegmentScan(const Tiles &t, Operation *op, Value x)
   while (length_ * length_ < rows_ * capacity)
     length_ *= 2;
   // Powers of two tell rows apart by the bits of positions.
-  segments_ = static_cast<int64_t>(
-      llvm::bit_ceil(static_cast<uint64_t>(countCovering(capacity, length_))));
+  segments_ =
+      static_cast<int64_t>(llvm::bit_ceil(static_cast<uint64_t>(countCovering(capacity, length_))));
   // A single row needs not tell any apart.
   if (rows_ == 1)
     segments_ = countCovering(capacity, length_);
