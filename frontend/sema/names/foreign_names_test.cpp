@@ -16,7 +16,7 @@ constexpr Row kCalls[] = {
 #include "frontend/sema/names/foreign_names.def"
 };
 constexpr Row kTypes[] = {
-#define FOREIGN_TYPE(NAME, OURS) {NAME, OURS, ""},
+#define FOREIGN_TYPE(NAME, OURS, HOW) {NAME, OURS, HOW},
 #include "frontend/sema/names/foreign_names.def"
 };
 
