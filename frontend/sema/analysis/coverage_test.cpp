@@ -91,6 +91,18 @@ TEST(Coverage, loopsWithoutRounds) {
   // That there is a round holds in the rounds alone.
   EXPECT_EQ(codeOfBody("N", "for i in 0..h { y[i : i + 1] = 1.0 }", "N <= 1"), "E0502");
   EXPECT_EQ(codeOfBody("N", "for i in 0..h { y[i : i + 1] = 1.0 }", "N <= 1, h >= 1"), "");
+  // Nor does a point tell of the rows that have none.
+  const std::string grid = "\n{ parallel i in 0..3, j in 0..h { y[i + j] = 1.0 } }";
+  EXPECT_EQ(flowOf("kernel k(h: int) -> (y: f32[3]) where h <= 1" + grid), "E0502 1\n");
+  EXPECT_EQ(flowOf("kernel k(h: int) -> (y: f32[3]) where h <= 1, h >= 1" + grid), "");
+}
+
+TEST(Coverage, placesPastTheLimitOfDimensions) {
+  // The position of the next round has more terms than a dimension may have.
+  EXPECT_EQ(flowOf("kernel k(a: int, b: int) -> (y: f32[(a + b + 4) ** 6 - (a + b) ** 6]) {\n"
+                   "parallel _r in 0..1 { for i in 0..4 {\n"
+                   "y[(a + b + i) ** 6 - (a + b) ** 6] = 1.0 } } }"),
+            "E0502 1\n");
 }
 
 TEST(Coverage, slicesThatAdjoinOrInterleave) {

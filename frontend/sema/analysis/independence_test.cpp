@@ -76,6 +76,14 @@ TEST(Independence, wholeStructsAndTheirFields) {
   EXPECT_EQ(flowOf(head + "y[i] = total(s) + s.a[0] } }"), "");
 }
 
+TEST(Independence, placesPastTheLimitOfDimensions) {
+  // The position of a later iteration has more terms than a dimension may have. Two of these are
+  // the same: `1` at 0 and at 2.
+  EXPECT_EQ(codeOf("kernel k() -> (y: f32[64] = 0.0) { parallel i in 0..3 { y[(i - 1) ** 10] = 1.0 "
+                   "} }"),
+            "E0507");
+}
+
 TEST(Independence, missingFacts) {
   auto checked = checkText("kernel k[M, N, S](x: f32[M, N]) -> (y: f32[M * S] = 0.0) {\n"
                            "parallel i in 0..M, j in 0..N { y[i * S + j] = x[i, j] } }");
