@@ -25,9 +25,9 @@ public:
 private:
   Dim laterDim(IterationPair &pair, Dim dim) { return iterations_.later(pair, dim); }
   IterationPair makePair(size_t head);
-  void addSorted(IterationPair &pair);
-  const Local *unsortedTable() const;
-  const Local *repeatingTable(const Region &region) const;
+  bool addSorted(FactSet &facts, IterationPair &pair, const Contents &contents);
+  const Local *unsortedTable(const Contents &contents) const;
+  const Local *repeatingTable(const Region &region, const Contents &contents) const;
   AxisSet mapped(IterationPair &pair, const AxisSet &set, bool isLater);
   bool isApart(const Access &earlier, const Access &later, IterationPair &pair);
   void addRounds(IterationValues &known, const Access &earlier, const Access &later,
@@ -63,46 +63,57 @@ private:
 
 // ---- Facts of both ------------------------------------------------------------------------------
 
-/// Elements of a sorted array at positions in order are in order.
-void IndependenceChecker::addSorted(IterationPair &pair) {
+/// What two accesses say of arrays holds for both, because both iterations have passed it.
+static Contents contentsOf(const Access &a, const Access &b) {
+  Contents contents = a.contents;
+  contents.add(b.contents);
+  return contents;
+}
+
+/// Elements of a sorted array at positions in order are in order. False if no array is sorted that
+/// was not known to be before the iterations.
+bool IndependenceChecker::addSorted(FactSet &facts, IterationPair &pair, const Contents &contents) {
+  bool isNew = false;
   // Pairs of symbols for elements of one sorted array are compared, one of each iteration.
   for (const ElementSymbol &a : data_.values.elements)
     for (const ElementSymbol &b : data_.values.elements) {
-      if (a.table != b.table || !data_.values.sorted.contains(a.table))
+      if (a.table != b.table || !contents.sorted.contains(a.table))
         continue;
+      isNew |= !frame_.contents.sorted.contains(a.table);
       Dim first = dims_.substitute(a.index, pair.earlier), second = laterDim(pair, b.index);
-      if (pair.facts.proveLessEqual(first, second).isTrue())
-        pair.facts.addLessEqual(dims_.symbolDim(a.symbol),
-                                laterDim(pair, dims_.symbolDim(b.symbol)));
+      if (facts.proveLessEqual(first, second).isTrue())
+        facts.addLessEqual(dims_.symbolDim(a.symbol), laterDim(pair, dims_.symbolDim(b.symbol)));
     }
+  return isNew;
 }
 
 IterationPair IndependenceChecker::makePair(size_t head) {
   IterationPair pair = iterations_.pair(head);
   // What sortedness says may contradict the pair itself: then there are no two such iterations.
-  addSorted(pair);
+  addSorted(pair.facts, pair, frame_.contents);
   pair.isImpossible = isImpossible(pair.facts, pair.distance);
   return pair;
 }
 
 /// An array that bounds what iterations touch and of which nothing says that it is sorted.
-const Local *IndependenceChecker::unsortedTable() const {
+const Local *IndependenceChecker::unsortedTable(const Contents &contents) const {
   for (const ElementSymbol &element : data_.values.elements)
     // Only elements that the iteration itself depends on can differ between iterations.
-    if (isInner(element.symbol) && !data_.values.sorted.contains(element.table))
+    if (isInner(element.symbol) && !contents.sorted.contains(element.table))
       return element.table;
   return nullptr;
 }
 
 /// An array whose elements say where an access is and of which nothing says that they differ.
-const Local *IndependenceChecker::repeatingTable(const Region &region) const {
+const Local *IndependenceChecker::repeatingTable(const Region &region,
+                                                 const Contents &contents) const {
   for (const ElementSymbol &element : data_.values.elements) {
     auto isIt = [&](SymbolId symbol) { return symbol == element.symbol; };
     // An element counts if it is the position of a single element or of a part of fixed length.
     bool isUsed = std::any_of(region.axes.begin(), region.axes.end(), [&](const AxisSet &set) {
       return mentions(set.start, isIt) && dims_.sub(set.stop, set.start).isConstant();
     });
-    if (isUsed && isInner(element.symbol) && !data_.values.unique.contains(element.table))
+    if (isUsed && isInner(element.symbol) && !contents.unique.contains(element.table))
       return element.table;
   }
   return nullptr;
@@ -210,7 +221,7 @@ void IndependenceChecker::addDistinct(IterationValues &known, IterationPair &pai
   const KnownValues &values = data_.values;
   for (const ElementSymbol &a : values.elements)
     for (const ElementSymbol &b : values.elements) {
-      if (a.table != b.table || !values.unique.contains(a.table) || !isInner(a.symbol) ||
+      if (a.table != b.table || !known.contents.unique.contains(a.table) || !isInner(a.symbol) ||
           !isInner(b.symbol))
         continue;
       Dim first = dims_.substitute(a.index, pair.earlier), second = laterDim(pair, b.index);
@@ -233,7 +244,10 @@ bool IndependenceChecker::isApart(const Access &earlier, const Access &later, It
   std::vector<AxisPair> axes;
   for (size_t i = 0; i < a.size(); ++i)
     axes.push_back({mapped(pair, widest(a[i]), false), mapped(pair, widest(b[i]), true)});
-  IterationValues known{data_.values, frame_.heads.front().var, {}, {}};
+  Contents contents = contentsOf(earlier, later);
+  // What holds before the iterations is in the facts of the pair already.
+  bool sortsMore = !frame_.contents.includes(contents) && addSorted(facts, pair, contents);
+  IterationValues known{contents, frame_.heads.front().var, {}, {}};
   ApartProof direct(dims_, known);
   // Most pairs are apart by the heads alone, so rounds and distinct elements are added only if
   // needed.
@@ -248,7 +262,8 @@ bool IndependenceChecker::isApart(const Access &earlier, const Access &later, It
     if (ApartProof(dims_, known).prove(axes, facts))
       return true;
   // Conditions that exclude each other: there is no such pair.
-  return (earlier.isConditional || later.isConditional) && isImpossible(facts, pair.distance);
+  return (earlier.isConditional || later.isConditional || sortsMore) &&
+         isImpossible(facts, pair.distance);
 }
 
 /// Whether the bounds of a loop speak of certain symbols; those are never its own.
@@ -361,14 +376,15 @@ void IndependenceChecker::explain(DiagnosticBuilder report, const Conflict &conf
   const LoopDomain &domain = frame_.heads[conflict.head];
   std::string name = domain.var ? domain.var->name : "";
   // The table of the near miss is the best explanation.
+  Contents contents = contentsOf(*conflict.write, *conflict.other);
   const Local *repeating = miss_ ? miss_->table : nullptr;
-  repeating = repeating ? repeating : repeatingTable(conflict.write->elements.region);
+  repeating = repeating ? repeating : repeatingTable(conflict.write->elements.region, contents);
   if (const Local *table = repeating) {
     report.label(table->span, "values of `" + table->name + "` may repeat")
         .help("state that they differ: `where unique(" + table->name + ")`");
     return;
   }
-  if (const Local *table = unsortedTable()) {
+  if (const Local *table = unsortedTable(contents)) {
     bool boundsBoth =
         std::count_if(data_.values.elements.begin(), data_.values.elements.end(),
                       [&](const ElementSymbol &element) { return element.table == table; }) > 1;
@@ -500,6 +516,20 @@ void IndependenceChecker::checkLocal(const std::vector<const Access *> &accesses
       }
 }
 
+/// Whether all that is known at one access is known at another too, so that what is proved of the
+/// one is true of the other. An access in a loop knows that the loop runs.
+static bool holdsAt(const Access &known, const Access &access) {
+  if (!access.contents.includes(known.contents))
+    return false;
+  if (known.facts.isSame(access.facts))
+    return true;
+  auto isSame = [](const Fact &a, const Fact &b) {
+    return a.relation == b.relation && a.a == b.a && a.b == b.b;
+  };
+  std::vector<Fact> some = known.facts.facts(), all = access.facts.facts();
+  return some.size() <= all.size() && std::equal(some.begin(), some.end(), all.begin(), isSame);
+}
+
 void IndependenceChecker::run() {
   std::vector<std::vector<const Access *>> groups;
   for (const Access &access : frame_.accesses) {
@@ -514,7 +544,8 @@ void IndependenceChecker::run() {
     // An access that is the same as an unconditional one adds nothing.
     bool isKnown = std::any_of(group->begin(), group->end(), [&](const Access *known) {
       return !known->isConditional && known->isWrite == access.isWrite &&
-             known->isAtomic == access.isAtomic && known->elements.region == access.elements.region;
+             known->isAtomic == access.isAtomic &&
+             known->elements.region == access.elements.region && holdsAt(*known, access);
     });
     if (!isKnown)
       group->push_back(&access);
