@@ -266,6 +266,12 @@ bool Unifier::settle() {
     bool open = false;
     forEachSymbol(need.length,
                   [&](SymbolId symbol) { open = open || (isOpen(symbol) && !map_.count(symbol)); });
+    // A formula of the parameter's type is too large with these arguments.
+    if (pending.param && pending.arg.length &&
+        !requireKnown(ctx_, need.length, pending.source.span)) {
+      ok = false;
+      continue;
+    }
     // An open dimension was not determined, which the caller reports.
     if (open || extentsEqual(ctx_, need, pending.arg) == Proof::True)
       continue;

@@ -5,6 +5,7 @@
 #include "frontend/sema/calls/check_call.h"
 #include "frontend/sema/expressions/check_index.h"
 #include "frontend/sema/expressions/check_operator.h"
+#include "frontend/sema/expressions/operand_text.h"
 #include "frontend/sema/make_node.h"
 #include "frontend/sema/names/declare_local.h"
 #include "frontend/sema/names/lookup.h"
@@ -378,6 +379,7 @@ static Expr *checkAny(Context &ctx, NodeId node, const Type *expected, bool asBa
     expr = constantAs(ctx, *constant, node, expected);
   else
     expr = checkForm(ctx, node, expected, asBase);
+  requireKnown(ctx, expr->type, ctx.span(node));
   note(ctx, node, expr);
   return expr;
 }
@@ -387,6 +389,13 @@ Expr *checkExpr(Context &ctx, NodeId node, const Type *expected) {
 }
 
 Expr *checkBase(Context &ctx, NodeId node) { return checkAny(ctx, node, nullptr, true); }
+
+static void offerZero(Context &ctx, DiagnosticBuilder report, Span span) {
+  // Comparisons do not chain, so an operand of one has to bind more tightly.
+  OperandText compared = operandBefore(ctx, span, " != 0", tighter(Precedence::Comparison));
+  report.fix(FixId::CompareWithZero, "compare it: `" + compared.around(excerpt(ctx, span)) + "`",
+             compared.edits());
+}
 
 Expr *checkCondition(Context &ctx, NodeId node) {
   Expr *condition = checkExpr(ctx, node);
@@ -403,8 +412,7 @@ Expr *checkCondition(Context &ctx, NodeId node) {
   if (type->isArray())
     report.help("to choose for each element, write `select(" + excerpt(ctx, span) + ", a, b)`");
   else if (type->isScalar() && elemIs(type->elem, ElemConstraint::Number))
-    report.fix(FixId::CompareWithZero, "compare it: `" + excerpt(ctx, span) + " != 0`",
-               {{{span.file, span.end, span.end}, " != 0"}});
+    offerZero(ctx, report, span);
   return errorExpr(ctx, node);
 }
 

@@ -98,4 +98,18 @@ bool requireCapacity(Context &ctx, const Type *type, Span span, std::string_view
   return all;
 }
 
+bool requireKnown(Context &ctx, Dim length, Span span) {
+  if (length)
+    return true;
+  // An error before this one is what made it unknown.
+  if (!ctx.sink.hasErrors())
+    ctx.sink.report(DiagId::DimensionTooLarge, span);
+  return false;
+}
+
+bool requireKnown(Context &ctx, const Type *type, Span span) {
+  return std::all_of(type->extents.begin(), type->extents.end(),
+                     [&](const Extent &extent) { return requireKnown(ctx, extent.length, span); });
+}
+
 } // namespace ptl
