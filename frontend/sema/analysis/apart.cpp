@@ -52,7 +52,7 @@ bool ApartProof::isApart(const AxisSet &a, const AxisSet &b, const FactSet &fact
     }
     return differ;
   }
-  if (!a.isInterval() || !b.isInterval())
+  if (!a.isInterval() || !b.isInterval() || !a.isKnown() || !b.isKnown())
     return false;
   if (differInRemainder(dims_, a, b))
     return true;

@@ -44,6 +44,67 @@ TEST(Coverage, stepsWithShortEnds) {
             "");
 }
 
+/// The code alone of what a kernel of one point gets, whose output `y` has that many elements.
+static std::string codeOfBody(const std::string &length, const std::string &body,
+                              const std::string &where = "h <= 16") {
+  return flowOf("kernel k[N](h: int, x: f32[64]) -> (y: f32[" + length + "]) where " + where +
+                " {\nparallel _r in 0..1 {\n" + body + " } }")
+      .substr(0, 5);
+}
+
+TEST(Coverage, stepsThatDoNotReachTheEnd) {
+  // The rounds are at 0 and 4, and `i % 4` of their end is 0, while that of 6 is 2.
+  const std::string spread = "for i in 0..6 step 4 { let at = i + 10 * (i % 4)\n";
+  EXPECT_EQ(codeOfBody("26", spread + "y[at : at + 4] = x[at : at + 4] }"), "E0502");
+  EXPECT_EQ(codeOfBody("8", spread + "y[at : at + 4] = x[at : at + 4] }"), "");
+  std::string points;
+  for (const char *offset : {"0", "1", "2", "3"})
+    points += spread + "y[at + " + offset + "] = x[i] }\n";
+  EXPECT_EQ(codeOfBody("26", points), "E0502");
+  EXPECT_EQ(codeOfBody("8", points), "");
+  // The last round goes beyond the end as written.
+  EXPECT_EQ(codeOfBody("8", "for i in 0..6 step 4 { y[i : i + 4] = x[i : i + 4] }"), "");
+  EXPECT_EQ(codeOfBody("9", "for i in 0..6 step 4 { y[i : i + 4] = x[i : i + 4] }"), "E0502");
+}
+
+TEST(Coverage, loopsWithoutRounds) {
+  // `h` may be negative, and a square of it is not.
+  const std::string bodies[] = {
+      "for i in 0..h { y[i * i : (i + 1) * (i + 1)] = 1.0 }",
+      "for i in 0..h { y[(h - 1 - i) * (h - 1 - i) : (h - i) * (h - i)] = 1.0 }",
+      "for i in 0..h { y[i * h : (i + 1) * h] = 1.0 }",
+      "for i in 0..h { y[(h - 1 - i) * h : (h - i) * h] = 1.0 }",
+      "for r in tiles(h, 4) { y[r.start * r.start : r.end * r.end] = 1.0 }",
+      "for r in tiles(h, 1) { y[r.count * r.count : (r.count + 1) * (r.count + 1)] = 1.0 }",
+  };
+  for (const std::string &body : bodies) {
+    EXPECT_EQ(codeOfBody("h * h", body), "E0502") << body;
+    EXPECT_EQ(codeOfBody("h * h", body, "h >= 0, h <= 16"), "") << body;
+  }
+  // A start that rises evenly says nothing where nothing runs.
+  EXPECT_EQ(codeOfBody("4 * h", "for i in 0..h { y[i * 4 : (i + 1) * 4] = 1.0 }"), "");
+  EXPECT_EQ(codeOfBody("h", "for i in 0..h { y[h - 1 - i] = 1.0 }"), "");
+  // Without rounds there is no remainder of any step.
+  const std::string strided = "for i in 0..h { y[i:12:h] = 1.0 }";
+  EXPECT_EQ(codeOfBody("12", strided, "h >= 0, h <= 4"), "E0502");
+  EXPECT_EQ(codeOfBody("12", strided, "h >= 1, h <= 4"), "");
+  // That there is a round holds in the rounds alone.
+  EXPECT_EQ(codeOfBody("N", "for i in 0..h { y[i : i + 1] = 1.0 }", "N <= 1"), "E0502");
+  EXPECT_EQ(codeOfBody("N", "for i in 0..h { y[i : i + 1] = 1.0 }", "N <= 1, h >= 1"), "");
+  // Nor does a point tell of the rows that have none.
+  const std::string grid = "\n{ parallel i in 0..3, j in 0..h { y[i + j] = 1.0 } }";
+  EXPECT_EQ(flowOf("kernel k(h: int) -> (y: f32[3]) where h <= 1" + grid), "E0502 1\n");
+  EXPECT_EQ(flowOf("kernel k(h: int) -> (y: f32[3]) where h <= 1, h >= 1" + grid), "");
+}
+
+TEST(Coverage, placesPastTheLimitOfDimensions) {
+  // The position of the next round has more terms than a dimension may have.
+  EXPECT_EQ(flowOf("kernel k(a: int, b: int) -> (y: f32[(a + b + 4) ** 6 - (a + b) ** 6]) {\n"
+                   "parallel _r in 0..1 { for i in 0..4 {\n"
+                   "y[(a + b + i) ** 6 - (a + b) ** 6] = 1.0 } } }"),
+            "E0502 1\n");
+}
+
 TEST(Coverage, slicesThatAdjoinOrInterleave) {
   const std::string head =
       "kernel k[N, static D](x: f32[N, D]) -> (y: f32[N, D])\nwhere D % 2 == 0\n{\n"

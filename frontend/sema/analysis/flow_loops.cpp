@@ -48,15 +48,16 @@ static std::string unjoinedText(Unjoined why, const LoopDomain &domain) {
   return {};
 }
 
-/// `before` and what the iterations add to it.
+/// `before` and what the iterations add to it, of which each knows `inside`.
 static FlowState joined(FlowContext &flow, const LoopDomain &domain, const FactSet &outside,
-                        bool isSoFar, const FlowState &before, const FlowState &end) {
+                        const FactSet &inside, bool isSoFar, const FlowState &before,
+                        const FlowState &end) {
   FlowState result = before;
   // Arrays may have been tracked since `before` was taken.
   result.written.resize(flow.tracked.size());
   if (!end.isReachable)
     return result;
-  Joiner joiner{flow.ctx.facts, domain, outside, flow.data.values, isSoFar};
+  Joiner joiner{inside, domain, outside, flow.data.values, isSoFar};
   for (size_t i = 0; i < end.written.size(); ++i) {
     const auto &old = i < before.written.size() ? before.written[i] : result.written[i];
     if (end.written[i] == old)
@@ -66,8 +67,10 @@ static FlowState joined(FlowContext &flow, const LoopDomain &domain, const FactS
       Unjoined why = Unjoined::Gaps;
       auto all = joiner.join(region, &why);
       if (all)
-        // What all iterations together cover is added to what was there.
-        flow.regions(flow.tracked[i].local).add(result.written[i], std::move(*all));
+        // What all iterations together cover is added to what was there, by what is known where
+        // it is claimed.
+        Regions{joiner.held(), flow.tracked[i].local->type, flow.data.values}.add(result.written[i],
+                                                                                  std::move(*all));
       // A part that cannot be joined is lost, and the reason is kept for the message.
       else if (!isSoFar && std::find(old.begin(), old.end(), region) == old.end())
         flow.tracked[i].drops.push_back(
@@ -78,8 +81,8 @@ static FlowState joined(FlowContext &flow, const LoopDomain &domain, const FactS
 }
 
 static void leaveLoop(FlowContext &flow, const LoopDomain &domain, const FactSet &outside,
-                      const FlowState &before, FlowState &state) {
-  state = joined(flow, domain, outside, false, before, state);
+                      const FactSet &inside, const FlowState &before, FlowState &state) {
+  state = joined(flow, domain, outside, inside, false, before, state);
   state.isReachable = true;
 }
 
@@ -105,8 +108,9 @@ void walkFor(FlowContext &flow, const ForStmt &stmt) {
   if (flow.failures > failures && flow.muted < kMostDoubtfulLoops) {
     flow.failures = failures;
     // What earlier iterations have written counts only if the loop cannot have been left before.
-    FlowState entry =
-        jumps.breaks.empty() ? joined(flow, domain, outside.facts, true, before, end) : before;
+    FlowState entry = jumps.breaks.empty()
+                          ? joined(flow, domain, outside.facts, flow.ctx.facts, true, before, end)
+                          : before;
     // The accesses of the first walk would be counted twice.
     if (flow.frame)
       flow.frame->accesses.erase(flow.frame->accesses.begin() + static_cast<ptrdiff_t>(accesses),
@@ -124,7 +128,7 @@ void walkFor(FlowContext &flow, const ForStmt &stmt) {
     for (Tracked &tracked : flow.tracked)
       tracked.drops.push_back({domain.span, "`break` may end this loop early", true});
   } else {
-    leaveLoop(flow, domain, outside.facts, before, end);
+    leaveLoop(flow, domain, outside.facts, flow.ctx.facts, before, end);
     flow.state = std::move(end);
   }
   // Behind the loop the program goes on, even if an iteration returned.
@@ -181,9 +185,11 @@ void walkParallel(FlowContext &flow, const ParallelStmt &stmt) {
   Jumps jumps;
   FlowState end = walkOnce(flow, stmt.body, before, &jumps);
   flow.conditions = conditions;
-  // The innermost variable is joined first.
+  // The innermost variable is joined first. What its points know says nothing of an iteration of an
+  // outer one that has no points.
+  outside.push_back(flow.ctx.facts);
   for (size_t i = stmt.heads.size(); i-- > 0;)
-    leaveLoop(flow, flow.frame->heads[i], outside[i], before, end);
+    leaveLoop(flow, flow.frame->heads[i], outside[i], outside[i + 1], before, end);
   flow.state = std::move(end);
   flow.setKnown(std::move(around));
   // Points of an ordered grid may depend on each other.

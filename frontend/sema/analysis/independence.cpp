@@ -41,6 +41,7 @@ private:
   bool overlaps(const AxisSet &a, const AxisSet &b, const DimSubstitution &next,
                 const FactSet &facts);
   void checkLocal(const std::vector<const Access *> &accesses);
+  bool isCovered(const Access &access, const Access &known) const;
   bool checkPair(const Access &a, const Access &b);
   void report(const Conflict &conflict, bool isProved);
   void explain(DiagnosticBuilder report, const Conflict &conflict, bool isProved);
@@ -375,6 +376,13 @@ void IndependenceChecker::explain(DiagnosticBuilder report, const Conflict &conf
                                   bool isProved) {
   const LoopDomain &domain = frame_.heads[conflict.head];
   std::string name = domain.var ? domain.var->name : "";
+  // What takes a whole struct may use each field, whatever it does with them.
+  if (conflict.write->elements.field != conflict.other->elements.field) {
+    const std::string &local = conflict.write->elements.local->name;
+    report.note("a use of all of `" + local + "` counts as one of each of its fields")
+        .help("pass the fields that are needed in place of `" + local + "`");
+    return;
+  }
   // The table of the near miss is the best explanation.
   Contents contents = contentsOf(*conflict.write, *conflict.other);
   const Local *repeating = miss_ ? miss_->table : nullptr;
@@ -502,7 +510,14 @@ bool IndependenceChecker::checkPair(const Access &a, const Access &b) {
   return true;
 }
 
-/// All accesses to one array, or to the array of one field.
+/// Whether two accesses to one local can have elements in common: a whole struct has those of all
+/// of its fields, which are apart from each other.
+static bool shareField(const Access &a, const Access &b) {
+  int32_t left = a.elements.field, right = b.elements.field;
+  return left == right || left < 0 || right < 0;
+}
+
+/// All accesses to one array or struct.
 void IndependenceChecker::checkLocal(const std::vector<const Access *> &accesses) {
   // Writes against writes first: that is the nearer cause.
   for (bool withReads : {false, true})
@@ -511,23 +526,29 @@ void IndependenceChecker::checkLocal(const std::vector<const Access *> &accesses
         const Access &a = *accesses[i], &b = *accesses[j];
         bool isAsked = withReads ? a.isWrite != b.isWrite : a.isWrite && b.isWrite;
         // Two reads never conflict, and atomic additions commute.
-        if (isAsked && !a.isAtomic && !b.isAtomic && !checkPair(a, b))
+        if (isAsked && !a.isAtomic && !b.isAtomic && shareField(a, b) && !checkPair(a, b))
           return;
       }
 }
 
-/// Whether all that is known at one access is known at another too, so that what is proved of the
-/// one is true of the other. An access in a loop knows that the loop runs.
-static bool holdsAt(const Access &known, const Access &access) {
-  if (!access.contents.includes(known.contents))
+/// Whether an access adds nothing to one before it: the same elements, touched in every iteration,
+/// and nothing known there that is not known here too. What holds only in a loop around the known
+/// one must not excuse an access outside of it.
+bool IndependenceChecker::isCovered(const Access &access, const Access &known) const {
+  if (known.isConditional || known.isWrite != access.isWrite || known.isAtomic != access.isAtomic ||
+      known.elements.field != access.elements.field ||
+      known.elements.region != access.elements.region || !access.contents.includes(known.contents))
     return false;
-  if (known.facts.isSame(access.facts))
-    return true;
+  std::vector<Fact> here = access.facts.facts(), there = known.facts.facts();
   auto isSame = [](const Fact &a, const Fact &b) {
     return a.relation == b.relation && a.a == b.a && a.b == b.b;
   };
-  std::vector<Fact> some = known.facts.facts(), all = access.facts.facts();
-  return some.size() <= all.size() && std::equal(some.begin(), some.end(), all.begin(), isSame);
+  // The facts from outside of the loop are those of all.
+  return std::all_of(there.begin() + static_cast<ptrdiff_t>(frame_.factCount), there.end(),
+                     [&](const Fact &fact) {
+                       return std::any_of(here.begin(), here.end(),
+                                          [&](const Fact &other) { return isSame(fact, other); });
+                     });
 }
 
 void IndependenceChecker::run() {
@@ -535,18 +556,13 @@ void IndependenceChecker::run() {
   for (const Access &access : frame_.accesses) {
     // Accesses are grouped by what they touch, since others cannot conflict.
     auto isSame = [&](const std::vector<const Access *> &group) {
-      return group.front()->elements.local == access.elements.local &&
-             group.front()->elements.field == access.elements.field;
+      return group.front()->elements.local == access.elements.local;
     };
     auto group = std::find_if(groups.begin(), groups.end(), isSame);
     if (group == groups.end())
       group = groups.insert(groups.end(), std::vector<const Access *>());
-    // An access that is the same as an unconditional one adds nothing.
-    bool isKnown = std::any_of(group->begin(), group->end(), [&](const Access *known) {
-      return !known->isConditional && known->isWrite == access.isWrite &&
-             known->isAtomic == access.isAtomic &&
-             known->elements.region == access.elements.region && holdsAt(*known, access);
-    });
+    bool isKnown = std::any_of(group->begin(), group->end(),
+                               [&](const Access *known) { return isCovered(access, *known); });
     if (!isKnown)
       group->push_back(&access);
   }

@@ -96,11 +96,35 @@ TEST(Independence, assertsOfOrder) {
   EXPECT_EQ(rows("", "if c > 0 { assert(sorted(off[:])) }"), "E0507");
 }
 
-TEST(Independence, whatHoldsAtOneAccessOnly) {
-  // The loop may not run, and behind it nothing says that there is one element for each `i`.
-  EXPECT_EQ(codeOf("kernel k[N](h: int, x: f32[N]) -> (y: f32[N * 8] = 0.0)\n"
-                   "where h >= 0, h <= 8\n{\nparallel i in 0..N {\n"
-                   "for _j in 0..h { y[i * h] = x[i] }\ny[i * h] = x[i] } }"),
+TEST(Independence, theSameElementsWhereLessIsKnown) {
+  const std::string head = "kernel k[N](h: int, x: f32[N]) -> (y: f32[N * h + 1] = 0.0)\n"
+                           "where h >= 0, h <= 16\n{ parallel i in 0..N {\n";
+  const std::string known = "for _j in 0..h { y[i * h] = x[i] }\n", plain = "y[i * h] = x[i]\n";
+  // Each round of the inner loop knows that `h` is at least 1.
+  EXPECT_EQ(flowOf(head + known + "} }"), "");
+  EXPECT_EQ(codeOf(head + plain + "} }"), "E0507");
+  EXPECT_EQ(codeOf(head + known + plain + "} }"), "E0507");
+  EXPECT_EQ(codeOf(head + plain + known + "} }"), "E0507");
+}
+
+TEST(Independence, wholeStructsAndTheirFields) {
+  const std::string head = "struct S[N] {\na: f32[N]\nb: f32[N]\n}\n"
+                           "fn total[N](s: S[N]) -> f32 { return s.a[0] + s.b[0] }\n"
+                           "kernel k[N](s: inout S[N], x: f32[N]) -> (y: f32[N])\nwhere N >= 1\n"
+                           "{ parallel i in 0..N {\n";
+  EXPECT_EQ(codeOf(head + "s.a[i] = x[i]\ny[i] = total(s) } }"), "E0507");
+  EXPECT_EQ(codeOf(head + "y[i] = total(s)\ns.b[i] = x[i] } }"), "E0507");
+  EXPECT_EQ(codeOf(head + "s.a[i] = x[i]\ny[i] = s.a[0] } }"), "E0507");
+  // Different fields have no element in common, and reads alone do no harm.
+  EXPECT_EQ(flowOf(head + "s.a[i] = x[i]\ny[i] = s.b[0] } }"), "");
+  EXPECT_EQ(flowOf(head + "y[i] = total(s) + s.a[0] } }"), "");
+}
+
+TEST(Independence, placesPastTheLimitOfDimensions) {
+  // The position of a later iteration has more terms than a dimension may have. Two of these are
+  // the same: `1` at 0 and at 2.
+  EXPECT_EQ(codeOf("kernel k() -> (y: f32[64] = 0.0) { parallel i in 0..3 { y[(i - 1) ** 10] = 1.0 "
+                   "} }"),
             "E0507");
 }
 

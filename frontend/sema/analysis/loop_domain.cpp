@@ -131,6 +131,32 @@ static const std::span<const Dim> *minOperands(Dim dim) {
   return atom.kind == DimAtomKind::Min ? &atom.operands : nullptr;
 }
 
+Dim Joiner::boundAtEnd(Dim bound, SymbolId index, Dim lo, Dim hi, Dim step, bool isUpper) const {
+  DimContext &dims = facts.context();
+  auto at = [&](Dim value) { return dims.substitute(bound, {{index, value}}); };
+  // The rounds before this one end at it.
+  if (isSoFar)
+    return at(hi);
+  // The end of a loop need not be a position of it, and lies before the start where nothing runs.
+  Dim extent = dims.sub(hi, lo);
+  bool surelyOrdered = before.proveLessEqual(lo, hi).isTrue();
+  bool isReached = step.isConstant(1) || (extent && before.proveDivides(step, extent).isTrue());
+  if (surelyOrdered && isReached)
+    return at(hi);
+  Dim rounds = dims.ceilDiv(extent, step);
+  if (!surelyOrdered)
+    rounds = dims.max(rounds, dims.constant(0));
+  Dim end = dims.add(lo, dims.mul(step, rounds));
+  if (end && end.isConstant())
+    return at(end);
+  // A bound that moves evenly and the right way is never further at `hi` than at the end of the
+  // rounds, so the simpler one serves.
+  Dim next = at(dims.add(dims.symbolDim(index), dims.constant(1)));
+  Dim slope = isUpper ? dims.sub(next, bound) : dims.sub(bound, next);
+  bool isEven = slope && !mentions(slope, [&](SymbolId symbol) { return symbol == index; });
+  return at(isEven && before.proveNonNegative(slope).isTrue() ? hi : end);
+}
+
 /// Intervals of step 1 whose neighbours adjoin or overlap, upwards or downwards.
 std::optional<AxisSet> Joiner::joinUnit(const AxisSet &set, SymbolId index, Dim lo, Dim hi,
                                         Dim step) const {
@@ -139,12 +165,15 @@ std::optional<AxisSet> Joiner::joinUnit(const AxisSet &set, SymbolId index, Dim 
   // The union of all intervals is one interval if each reaches the start of the next.
   Dim next = dims.add(dims.symbolDim(index), step);
   Dim nextStart = at(set.start, next);
+  // Past a limit of dimensions nothing is known, and what is unknown must prove nothing.
+  if (!nextStart)
+    return std::nullopt;
   AxisSet all = set;
   all.start = at(set.start, lo);
   bool isRising = facts.proveLessEqual(set.start, nextStart).isTrue();
   if (isRising) {
     // The last interval ends where the next would begin.
-    all.stop = at(set.start, hi);
+    all.stop = boundAtEnd(set.start, index, lo, hi, step, true);
     if (set.stop == nextStart || facts.proveLessEqual(nextStart, set.stop).isTrue())
       return all;
     // A last tile that is cut has the end `min(next start, bound)`.
@@ -169,7 +198,7 @@ std::optional<AxisSet> Joiner::joinUnit(const AxisSet &set, SymbolId index, Dim 
   }
   // Descending intervals adjoin the other way round.
   if (step.isConstant(1) && at(set.stop, next) == set.start) {
-    all.start = at(set.stop, hi);
+    all.start = boundAtEnd(set.stop, index, lo, hi, step, false);
     all.stop = at(set.stop, lo);
     return all;
   }
@@ -189,20 +218,22 @@ std::optional<AxisSet> Joiner::joinIndex(const AxisSet &set, SymbolId index, Dim
       return joined;
   // The positions of neighbouring iterations are this far apart.
   Dim delta = dims.sub(at(set.start, dims.add(dims.symbolDim(index), step)), set.start);
-  if (mentions(delta, own))
+  if (!delta || mentions(delta, own))
     return std::nullopt;
   AxisSet all = set;
   all.start = at(set.start, lo);
   // Single positions at a constant distance form a strided interval.
   bool isPoint = set.step.isConstant(1) && dims.sub(set.stop, set.start).isConstant(1);
   if (isPoint && facts.proveLess(dims.constant(0), delta).isTrue()) {
-    all.stop = at(set.start, hi);
+    all.stop = boundAtEnd(set.start, index, lo, hi, step, true);
     all.step = delta;
     return all;
   }
-  // One of each remainder: up to a common end, or up to the same number of each.
+  // One of each remainder: up to a common end, or up to the same number of each. The end says
+  // nothing of the number of rounds, so there must be some.
   bool interleaves = !set.step.isConstant(1) && delta.isConstant(1) && step.isConstant(1) &&
-                     facts.proveEqual(dims.sub(hi, lo), set.step).isTrue();
+                     facts.proveEqual(dims.sub(hi, lo), set.step).isTrue() &&
+                     held().proveLess(lo, hi).isTrue();
   Dim length = dims.sub(set.stop, set.start);
   bool isCommon = !mentions(set.stop, own);
   if (!interleaves ||
@@ -228,7 +259,10 @@ std::optional<AxisSet> Joiner::joinTiles(const AxisSet &set) const {
     Dim stop = dims.substitute(set.stop, {{domain.len, dims.sub(end, start)}});
     AxisSet all = set;
     all.start = from(set.start, domain.lo);
-    all.stop = from(set.start, hi);
+    // Each range begins where the one before ends, so the last one ends at the end of the loop.
+    all.stop = boundAtEnd(set.start, domain.start, domain.lo, hi, dims.constant(1), true);
+    if (!stop)
+      return std::nullopt;
     if (set.step.isConstant(1) && !mentions(stop, own) && stop == from(set.start, end))
       return all;
     // These are strided sets whose start moves by one step for each position of the range.
@@ -293,7 +327,7 @@ std::optional<Region> Joiner::joinOne(const Region &region, Unjoined *why) const
     return !isSoFar && domain.surelyRuns(before) ? std::optional<Region>(region) : std::nullopt;
   }
   auto joined = joinAxis(region.axes[moving]);
-  if (!joined) {
+  if (!joined || !joined->isKnown()) {
     *why = region.axes[moving].isInterval() ? Unjoined::Gaps : Unjoined::OtherValue;
     return std::nullopt;
   }

@@ -51,6 +51,9 @@ struct Joiner {
   const KnownValues &values;
   bool isSoFar = false; ///< the iterations before this one instead of all
 
+  /// What holds wherever the union is claimed. Behind the loop that is no fact of an iteration, as
+  /// there may have been none.
+  const FactSet &held() const { return isSoFar ? facts : before; }
   std::optional<Region> join(const Region &region, Unjoined *why) const;
   /// The same for a region of which one axis alone moves.
   std::optional<Region> joinOne(const Region &region, Unjoined *why) const;
@@ -65,6 +68,9 @@ private:
   std::optional<AxisSet> joinTiles(const AxisSet &set) const;
   std::optional<AxisSet> joinUnit(const AxisSet &set, SymbolId index, Dim lo, Dim hi,
                                   Dim step) const;
+  /// `bound` where the round behind the last one would be, or a position that is surely not beyond
+  /// it: not above if `isUpper`, else not below. Without rounds it bounds an empty interval.
+  Dim boundAtEnd(Dim bound, SymbolId index, Dim lo, Dim hi, Dim step, bool isUpper) const;
   bool dependsOn(const AxisSet &set) const;
   bool isForeign(const AxisSet &set) const;
 };

@@ -77,11 +77,12 @@ static std::optional<Region> spread(const Joiner &loop, Region region, SymbolId 
   Dim zero = dims.constant(0), one = dims.constant(1), value = dims.symbolDim(slot);
   auto along = [&](FactSet inside, SymbolId index, Dim to, AxisSet &set) {
     inside.addLoopIndex({index, zero, to, one, loop.domain.span});
-    Joiner joiner{inside, loop.domain, loop.before, loop.values};
+    Joiner joiner{inside, loop.domain, loop.held(), loop.values};
     auto joined = set.isInterval() ? joiner.joinIndex(set, index, zero, to, one) : std::nullopt;
-    if (joined)
+    bool isKnown = joined && joined->isKnown();
+    if (isKnown)
       set = *joined;
-    return joined.has_value();
+    return isKnown;
   };
   std::vector<size_t> moving;
   for (size_t i = 0; i < region.axes.size(); ++i)

@@ -26,7 +26,11 @@ struct AxisSet {
 
   bool operator==(const AxisSet &) const = default;
   bool isInterval() const { return kind == Kind::Interval; }
-  bool isKnown() const { return kind != Kind::Unknown; }
+  /// Past a limit of dimensions a bound is unknown. Such a set must prove nothing, as questions about
+  /// unknown dimensions are answered with true.
+  bool isKnown() const {
+    return kind != Kind::Unknown && (kind != Kind::Interval || (start && stop && step));
+  }
 };
 
 /// One set per axis after the prefix; a prefix is always covered completely. A scalar has no axes.

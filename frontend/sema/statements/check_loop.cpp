@@ -439,6 +439,18 @@ static ParallelStmt *inOrder(Context &ctx, ParallelStmt *stmt) {
   return grid;
 }
 
+/// The points of a grid are counted, and must differ. The values of a list may repeat, and nothing
+/// tells at which point the grid has which of them.
+static void refuseList(Context &ctx, const Domain &domain) {
+  const Expr *iterable = domain.iterable;
+  if (!iterable || iterable->type->kind != TypeKind::List)
+    return;
+  std::string list(ctx.text(iterable->span));
+  ctx.sink.report(DiagId::StatementNotHere, iterable->span, {"a list", "the head of a `parallel`"})
+      .note("the variables of a `parallel` run over ranges and `tiles`, whose positions differ")
+      .help("go through the list in the body, with `for … in " + list + "`");
+}
+
 Stmt *checkParallel(Context &ctx, NodeId node) {
   LoopView view(ctx.tree, node);
   auto *stmt = newStmt<ParallelStmt>(ctx, node);
@@ -454,6 +466,7 @@ Stmt *checkParallel(Context &ctx, NodeId node) {
       continue;
     LoopBindingView binding(ctx.tree, node);
     Domain domain = checkDomain(ctx, binding.domain());
+    refuseList(ctx, domain);
     // From the second variable on bounds may use the first, so nothing of them is hoisted.
     ctx.canHoist = false;
     stmt->heads.push_back(bindLoop(ctx, domain, binding.pattern()));
