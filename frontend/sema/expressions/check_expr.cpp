@@ -370,6 +370,33 @@ static Expr *checkForm(Context &ctx, NodeId node, const Type *expected, bool asB
   }
 }
 
+/// Whether the lengths of a value are computed, and from nothing that is unknown.
+static bool isComputedFromKnown(const Expr *expr) {
+  auto areKnown = [](const auto &all, auto valueOf) {
+    return std::all_of(all.begin(), all.end(), [&](const auto &each) {
+      const Expr *value = valueOf(each);
+      return !value || isKnown(value->type);
+    });
+  };
+  auto self = [](const Expr *value) { return value; };
+  if (const auto *op = dyn_cast<OpExpr>(expr))
+    return areKnown(op->args, self) && areKnown(op->rest, self) &&
+           std::all_of(op->shape.begin(), op->shape.end(), [](Dim dim) { return dim.isKnown(); });
+  if (const auto *call = dyn_cast<CallExpr>(expr))
+    return call->callee->returnType && isKnown(call->callee->returnType) &&
+           areKnown(call->args, [](const CallArg &arg) { return arg.value; }) &&
+           std::all_of(call->dimArgs.begin(), call->dimArgs.end(),
+                       [](Dim dim) { return dim.isKnown(); });
+  if (const auto *field = dyn_cast<FieldExpr>(expr)) {
+    const Type *base = field->base->type;
+    if (base->kind != TypeKind::Struct || !isKnown(base))
+      return false;
+    const Type *declared = base->structDecl->fields[field->fieldIndex].type;
+    return declared && isKnown(declared);
+  }
+  return false;
+}
+
 static Expr *checkAny(Context &ctx, NodeId node, const Type *expected, bool asBase) {
   if (node == kNoNode)
     return errorExpr(ctx, node);
@@ -379,7 +406,8 @@ static Expr *checkAny(Context &ctx, NodeId node, const Type *expected, bool asBa
     expr = constantAs(ctx, *constant, node, expected);
   else
     expr = checkForm(ctx, node, expected, asBase);
-  requireKnown(ctx, expr->type, ctx.span(node));
+  if (isComputedFromKnown(expr))
+    requireKnown(ctx, expr->type, ctx.span(node));
   note(ctx, node, expr);
   return expr;
 }
