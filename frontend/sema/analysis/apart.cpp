@@ -46,7 +46,7 @@ bool ApartProof::isApart(const AxisSet &a, const AxisSet &b, const FactSet &fact
     bool differ = false;
     for (size_t i = 0; i < a.index.size() && i < b.index.size() && !differ; ++i)
       differ = isApart(a.index[i], b.index[i], facts);
-    if (differ && !known_.values.unique.contains(a.local)) {
+    if (differ && !known_.contents.unique.contains(a.local)) {
       miss_ = NearMiss{{}, facts, {}, a.local};
       return false;
     }

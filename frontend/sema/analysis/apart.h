@@ -26,7 +26,7 @@ struct AxisPair {
 
 /// What is known about the differences between two iterations, besides the facts.
 struct IterationValues {
-  const KnownValues &values;
+  const Contents &contents;        ///< of arrays, in both iterations
   const Local *firstVar = nullptr; ///< of the `parallel`: locals behind it are an iteration's own
   std::vector<ValuePair> rounds;   ///< iteration numbers of inner loops with steps
   std::vector<ValuePair> distinct; ///< values that definitely differ

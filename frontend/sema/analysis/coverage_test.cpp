@@ -143,6 +143,23 @@ TEST(Coverage, paths) {
   EXPECT_EQ(flowOf(head + "for _i in 0..3 { y = x } }"), "");
 }
 
+TEST(Coverage, iterationsThatEndEarly) {
+  // What is empty at the end of the body need not be empty where an iteration left it.
+  EXPECT_EQ(flowOf("kernel k(x: f32[8]) -> (y: f32[4]) {\nparallel _r in 0..1 {\n"
+                   "for i in 0..5 {\nif i < 4 { continue }\n"
+                   "y[i : min(i + 1, 4)] = x[i : min(i + 1, 4)] } } }")
+                .substr(0, 5),
+            "E0502");
+  // Nothing is left where it left, and each way writes all that there is on it.
+  EXPECT_EQ(flowOf("kernel k(x: f32[8]) -> (y: f32[4]) {\nparallel _r in 0..1 {\n"
+                   "for i in 0..5 {\nif i >= 4 { continue }\ny[i] = x[i] } } }"),
+            "");
+  EXPECT_EQ(flowOf("kernel k(x: f32[8]) -> (y: f32[8]) {\nparallel _r in 0..1 {\nfor i in 0..8 {\n"
+                   "if x[i] < 0.0 { y[i] = 0.0\ncontinue }\n"
+                   "if x[i] > 1.0 { y[i] = 1.0\ncontinue }\ny[i] = x[i] } } }"),
+            "");
+}
+
 TEST(Coverage, conditionsThatExcludeNothing) {
   EXPECT_EQ(flowOf("kernel k[N](x: f32[N]) -> (y: f32[N]) { parallel b in 0..cdiv(N, 256) {\n"
                    "for t in 0..256 { let i = b * 256 + t\nif i < N { y[i] = x[i] } } } }"),

@@ -54,6 +54,17 @@ static void readCall(FlowContext &flow, const CallExpr &call) {
         writeElements(flow, std::move(*elements), nullptr);
 }
 
+/// The right side may not be computed at all, so what it writes or asserts counts only within it.
+static void readLogical(FlowContext &flow, const LogicalExpr &logical) {
+  readExpr(flow, logical.lhs);
+  Known known = flow.known();
+  FlowState state = flow.state;
+  readExpr(flow, logical.rhs);
+  flow.setKnown(std::move(known));
+  flow.state = std::move(state);
+  flow.state.written.resize(flow.tracked.size());
+}
+
 void readExpr(FlowContext &flow, const Expr *expr) {
   if (!expr)
     return;
@@ -105,10 +116,8 @@ void readExpr(FlowContext &flow, const Expr *expr) {
     return readAll(flow, cast<ListExpr>(expr)->elements);
   case ExprKind::StructMake:
     return readAll(flow, cast<StructMakeExpr>(expr)->fields);
-  case ExprKind::Logical: {
-    const auto *logical = cast<LogicalExpr>(expr);
-    return readAll(flow, {logical->lhs, logical->rhs});
-  }
+  case ExprKind::Logical:
+    return readLogical(flow, *cast<LogicalExpr>(expr));
   case ExprKind::Error:
   case ExprKind::Const:
   case ExprKind::Dim:
@@ -175,8 +184,8 @@ static void noteAccess(FlowContext &flow, const Elements &elements, bool isWrite
     return;
   bool isAtomic = stmt && stmt->mode != AssignMode::Set;
   // The facts are those of this place in the program, so they are copied.
-  flow.frame->accesses.push_back(
-      {elements, isWrite, isAtomic, flow.conditions > 0, flow.ctx.facts});
+  flow.frame->accesses.push_back({elements, isWrite, isAtomic, flow.conditions > 0, flow.ctx.facts,
+                                  flow.data.values.contents});
 }
 
 static void noteAtomic(FlowContext &flow, const Elements &elements, bool isWrite,
@@ -205,7 +214,7 @@ void checkScatter(FlowContext &flow, const AssignStmt &stmt, const Elements &ele
       if (set.kind == AxisSet::Kind::Lookup || set.kind == AxisSet::Kind::Value)
         table = set.local;
     // The fact was stated of the whole table.
-    if (table && flow.data.values.unique.contains(table))
+    if (table && flow.data.values.contents.unique.contains(table))
       continue;
     if (flow.isReported(elements.local))
       return;
@@ -254,13 +263,14 @@ void learnCondition(FlowContext &flow, const Expr *condition) {
   if (!elements || elements->region != wholeRegion(elements->type))
     return;
   const Local *local = elements->local;
-  (name == "sorted" ? flow.data.values.sorted : flow.data.values.unique).insert(local);
+  Contents &contents = flow.data.values.contents;
+  (name == "sorted" ? contents.sorted : contents.unique).insert(local);
   const auto &extents = local->type->extents;
   bool isCounted = !local->type->prefix && extents.size() == 1;
   // Positions that are all different and below their number are a permutation, by counting.
   if (name == "permutation" ||
       (name == "unique" && isCounted && valuesWithin(flow.ctx, local, extents[0].length)))
-    flow.data.values.permutations.insert(local);
+    contents.permutations.insert(local);
 }
 
 /// Remembers that `symbol` is an element of an array that does not change.

@@ -29,4 +29,9 @@ Tracked *FlowContext::trackedOf(const Local *local, size_t *number) {
   return &tracked[*number];
 }
 
+void FlowContext::setKnown(Known known) {
+  ctx.facts = std::move(known.facts);
+  data.values.contents = std::move(known.contents);
+}
+
 } // namespace ptl

@@ -11,6 +11,18 @@ struct FlowState {
   std::vector<std::vector<Region>> written; ///< by number of the tracked local
 };
 
+/// What holds at one place of the program.
+struct Known {
+  FactSet facts;
+  Contents contents;
+};
+
+/// A way through the program that ends at a place: what it has initialised, and what holds on it.
+struct Way {
+  FlowState state;
+  Known known;
+};
+
 /// Why a store does not count towards the coverage of its target after a statement.
 struct Drop {
   Span span;
@@ -26,9 +38,9 @@ struct Tracked {
   std::vector<Drop> drops;
 };
 
-/// The states at the `break`s and `continue`s of a loop's body.
+/// The ways to the `break`s and `continue`s of a loop's body.
 struct Jumps {
-  std::vector<FlowState> continues, breaks;
+  std::vector<Way> continues, breaks;
 };
 
 /// The first uses of a local that `atomic` updates.
@@ -60,6 +72,9 @@ struct FlowContext {
   /// The entry of a local, and its number; null if it is not tracked.
   Tracked *trackedOf(const Local *local, size_t *number);
   Regions regions(const Local *local) const { return {ctx.facts, local->type, data.values}; }
+  /// What holds here, and what holds instead at the place where the walk goes on.
+  Known known() const { return {ctx.facts, data.values.contents}; }
+  void setKnown(Known known);
   bool isReported(const Local *local) const { return data.reported.contains(local); }
 };
 

@@ -13,19 +13,9 @@ namespace ptl {
 /// to this depth.
 static constexpr int kMostDoubtfulLoops = 5;
 
-/// What holds on every way that leads here.
-static FlowState meet(FlowContext &flow, const std::vector<FlowState> &states) {
-  FlowState result;
-  // If no way leads here, the result stays unreachable.
-  result.isReachable = false;
-  for (const FlowState &state : states)
-    if (state.isReachable)
-      result = mergeFlow(flow, nullptr, std::move(result), flow.ctx.facts, state, flow.ctx.facts);
-  return result;
-}
-
-/// The state at the end of one iteration.
+/// The state at the end of one iteration, of which the walk then knows what holds there.
 static FlowState walkOnce(FlowContext &flow, const Block *body, FlowState entry, Jumps *jumps) {
+  Known inside = flow.known();
   flow.state = std::move(entry);
   flow.jumps.emplace_back();
   walkBlock(flow, body);
@@ -34,8 +24,11 @@ static FlowState walkOnce(FlowContext &flow, const Block *body, FlowState entry,
   // Without `continue` there is one way to the end.
   if (jumps->continues.empty())
     return std::move(flow.state);
-  jumps->continues.push_back(std::move(flow.state));
-  return meet(flow, jumps->continues);
+  // What holds at the end of the body need not hold where an iteration ended before it.
+  std::vector<Way> ways = std::move(jumps->continues);
+  ways.push_back({std::move(flow.state), flow.known()});
+  joinWays(flow, nullptr, std::move(ways), std::move(inside));
+  return std::move(flow.state);
 }
 
 static std::string unjoinedText(Unjoined why, const LoopDomain &domain) {
@@ -99,9 +92,9 @@ void walkFor(FlowContext &flow, const ForStmt &stmt) {
     readExpr(flow, stmt.checkpoint->every);
   LoopDomain domain = loopDomain(flow.ctx.dims, stmt.head);
   learnBoundsOf(flow, domain, stmt.head.iterable);
-  FactSet outside = flow.ctx.facts;
+  Known outside = flow.known();
   domain.addFacts(flow.ctx.facts);
-  FactSet inside = flow.ctx.facts;
+  Known inside = flow.known();
   FlowState before = flow.state;
   // Bounds that are known only at run time make the body conditional.
   flow.conditions += domain.hasHiddenBounds ? 1 : 0;
@@ -116,17 +109,17 @@ void walkFor(FlowContext &flow, const ForStmt &stmt) {
     flow.failures = failures;
     // What earlier iterations have written counts only if the loop cannot have been left before.
     FlowState entry = jumps.breaks.empty()
-                          ? joined(flow, domain, outside, flow.ctx.facts, true, before, end)
+                          ? joined(flow, domain, outside.facts, flow.ctx.facts, true, before, end)
                           : before;
     // The accesses of the first walk would be counted twice.
     if (flow.frame)
       flow.frame->accesses.erase(flow.frame->accesses.begin() + static_cast<ptrdiff_t>(accesses),
                                  flow.frame->accesses.end());
     // What one iteration adds is what the first walk found.
-    FactSet atEnd = flow.ctx.facts;
-    flow.ctx.facts = inside;
+    Known atEnd = flow.known();
+    flow.setKnown(std::move(inside));
     walkOnce(flow, stmt.body, std::move(entry), &jumps);
-    flow.ctx.facts = atEnd;
+    flow.setKnown(std::move(atEnd));
   }
   flow.conditions -= domain.hasHiddenBounds ? 1 : 0;
   if (!jumps.breaks.empty()) {
@@ -135,17 +128,17 @@ void walkFor(FlowContext &flow, const ForStmt &stmt) {
     for (Tracked &tracked : flow.tracked)
       tracked.drops.push_back({domain.span, "`break` may end this loop early", true});
   } else {
-    leaveLoop(flow, domain, outside, flow.ctx.facts, before, end);
+    leaveLoop(flow, domain, outside.facts, flow.ctx.facts, before, end);
     flow.state = std::move(end);
   }
   // Behind the loop the program goes on, even if an iteration returned.
   flow.state.isReachable = true;
-  flow.ctx.facts = outside;
+  flow.setKnown(std::move(outside));
 }
 
 void walkWhile(FlowContext &flow, const WhileStmt &stmt) {
   readExpr(flow, stmt.condition);
-  FactSet outside = flow.ctx.facts;
+  Known outside = flow.known();
   FlowState before = flow.state;
   // A loop that never ends by its condition is only left by `break`.
   bool isEndless = conditionProof(flow.ctx, stmt.condition) == Proof::True;
@@ -154,12 +147,14 @@ void walkWhile(FlowContext &flow, const WhileStmt &stmt) {
   Jumps jumps;
   FlowState end = walkOnce(flow, stmt.body, before, &jumps);
   flow.conditions -= 1;
-  flow.ctx.facts = outside;
   if (isEndless) {
-    flow.state = meet(flow, jumps.breaks);
+    joinWays(flow, nullptr, std::move(jumps.breaks), outside);
     flow.state.written.resize(flow.tracked.size());
-    return;
   }
+  // What holds in the body need not hold behind it.
+  flow.setKnown(std::move(outside));
+  if (isEndless)
+    return;
   // What the body writes may not be written, because the condition may fail at once.
   for (size_t i = 0; i < end.written.size() && i < before.written.size(); ++i)
     if (end.isReachable && end.written[i] != before.written[i])
@@ -171,7 +166,8 @@ void walkWhile(FlowContext &flow, const WhileStmt &stmt) {
 void walkParallel(FlowContext &flow, const ParallelStmt &stmt) {
   std::unique_ptr<ParallelFrame> outer = std::move(flow.frame);
   // Accesses are collected per grid; those of an outer grid are kept.
-  flow.frame.reset(new ParallelFrame{&stmt, {}, flow.ctx.facts, 0, {}});
+  Known around = flow.known();
+  flow.frame.reset(new ParallelFrame{&stmt, {}, around.facts, around.contents, 0, {}});
   std::vector<FactSet> outside; ///< of each head
   for (const LoopHead &head : stmt.heads) {
     readExpr(flow, head.iterable);
@@ -195,7 +191,7 @@ void walkParallel(FlowContext &flow, const ParallelStmt &stmt) {
   for (size_t i = stmt.heads.size(); i-- > 0;)
     leaveLoop(flow, flow.frame->heads[i], outside[i], outside[i + 1], before, end);
   flow.state = std::move(end);
-  flow.ctx.facts = flow.frame->outside;
+  flow.setKnown(std::move(around));
   // Points of an ordered grid may depend on each other.
   if (flow.checked.insert(&stmt).second && !flow.ctx.orderedParallels.contains(&stmt))
     checkIndependence(flow.ctx, *flow.frame, flow.data);

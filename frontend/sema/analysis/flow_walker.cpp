@@ -10,6 +10,7 @@
 #include "frontend/sema/stmt_visitor.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ptl {
 
@@ -45,7 +46,7 @@ public:
   void visitError(const Stmt &) {}
 
 private:
-  void jump(std::vector<FlowState> Jumps::*ways);
+  void jump(std::vector<Way> Jumps::*ways);
 
   FlowContext &flow_;
 };
@@ -56,9 +57,9 @@ void FlowWalk::visitLet(const LetStmt &stmt) {
     if (!stmt.isVar && stmt.locals.size() == 1) {
       flow_.data.values.lets[stmt.locals[0]] = stmt.value;
       if (stmt.value->type->isArray() && isKnownUnique(stmt.value, flow_.data.values))
-        flow_.data.values.unique.insert(stmt.locals[0]);
+        flow_.data.values.contents.unique.insert(stmt.locals[0]);
       if (stmt.value->type->isArray() && isKnownPermutation(stmt.value, flow_.data.values))
-        flow_.data.values.permutations.insert(stmt.locals[0]);
+        flow_.data.values.contents.permutations.insert(stmt.locals[0]);
       learnElement(flow_, stmt.locals[0]->dim, stmt.value);
       assumeBounds(flow_.ctx, stmt.locals[0], stmt.value);
     }
@@ -100,9 +101,9 @@ void FlowWalk::visitBlock(const BlockStmt &stmt) {
   walkBlock(flow_, stmt.block);
 }
 
-void FlowWalk::jump(std::vector<FlowState> Jumps::*ways) {
+void FlowWalk::jump(std::vector<Way> Jumps::*ways) {
   if (!flow_.jumps.empty())
-    (flow_.jumps.back().*ways).push_back(flow_.state);
+    (flow_.jumps.back().*ways).push_back({flow_.state, flow_.known()});
   flow_.state.isReachable = false;
 }
 
@@ -129,43 +130,48 @@ void walkBlock(FlowContext &flow, const Block *block) {
 void walkArms(FlowContext &flow, const Expr *condition, const Block *thenBlock,
               const Block *elseBlock) {
   Proof proof = conditionProof(flow.ctx, condition);
-  FactSet before = flow.ctx.facts;
+  Known before = flow.known();
   FlowState entry = flow.state;
   bool isDecided = proof != Proof::Unknown;
   flow.conditions += isDecided ? 0 : 1;
   assumeCondition(flow.ctx, condition);
   walkBlock(flow, thenBlock);
-  FlowState thenState = std::move(flow.state);
-  FactSet thenFacts = flow.ctx.facts;
-  flow.ctx.facts = before;
+  Way thenWay{std::move(flow.state), flow.known()};
+  flow.setKnown(before);
   flow.state = std::move(entry);
   assumeNot(flow.ctx, condition);
   walkBlock(flow, elseBlock);
-  FlowState elseState = std::move(flow.state);
-  FactSet elseFacts = flow.ctx.facts;
-  flow.ctx.facts = before;
+  Way elseWay{std::move(flow.state), flow.known()};
   flow.conditions -= isDecided ? 0 : 1;
   // An arm that cannot run decides nothing.
   if (proof == Proof::True)
-    elseState.isReachable = false;
+    elseWay.state.isReachable = false;
   else if (proof == Proof::False)
-    thenState.isReachable = false;
-  if (!thenState.isReachable && elseState.isReachable)
-    flow.ctx.facts = elseFacts;
-  else if (thenState.isReachable && !elseState.isReachable)
-    flow.ctx.facts = thenFacts;
-  flow.state =
-      mergeFlow(flow, condition, std::move(thenState), thenFacts, std::move(elseState), elseFacts);
+    thenWay.state.isReachable = false;
+  joinWays(flow, condition, {std::move(thenWay), std::move(elseWay)}, std::move(before));
 }
 
-/// Keeps what one arm writes if the other writes it too, or if it is nothing there.
-static void keepWritten(FlowContext &flow, size_t number, const std::vector<Region> &from,
-                        const FlowState &other, const FactSet &otherFacts,
-                        std::vector<Region> &result, const Expr *condition) {
+/// Whether a way has initialised a region, or has no such elements.
+static bool hasWritten(FlowContext &flow, size_t number, const Way &way, const Region &region) {
+  // What this way knows of arrays decides, too: after `assert(permutation(p))` all of `y[p]` is all
+  // of `y`.
+  Contents here = std::exchange(flow.data.values.contents, way.known.contents);
+  Regions there{way.known.facts, flow.tracked[number].local->type, flow.data.values};
+  bool result = there.containsAny(way.state.written[number], region) || there.isEmpty(region);
+  flow.data.values.contents = std::move(here);
+  return result;
+}
+
+/// Keeps what one way writes if all others write it too, or if it is nothing there.
+static void keepWritten(FlowContext &flow, size_t number, const Way &from,
+                        const std::vector<Way> &ways, std::vector<Region> &result,
+                        const Expr *condition) {
   const Local *local = flow.tracked[number].local;
-  Regions inOther{otherFacts, local->type, flow.data.values};
-  for (const Region &region : from) {
-    if (inOther.containsAny(other.written[number], region) || inOther.isEmpty(region))
+  for (const Region &region : from.state.written[number]) {
+    bool isOnAll = std::all_of(ways.begin(), ways.end(), [&](const Way &way) {
+      return &way == &from || hasWritten(flow, number, way, region);
+    });
+    if (isOnAll)
       flow.regions(local).add(result, region);
     else if (condition)
       flow.tracked[number].drops.push_back(
@@ -173,23 +179,30 @@ static void keepWritten(FlowContext &flow, size_t number, const std::vector<Regi
   }
 }
 
-FlowState mergeFlow(FlowContext &flow, const Expr *condition, FlowState a, const FactSet &aFacts,
-                    FlowState b, const FactSet &bFacts) {
-  a.written.resize(flow.tracked.size());
-  b.written.resize(flow.tracked.size());
-  if (!a.isReachable || !b.isReachable)
-    return a.isReachable ? std::move(a) : std::move(b);
-  FlowState result;
-  result.written.resize(flow.tracked.size());
-  for (size_t i = 0; i < flow.tracked.size(); ++i) {
-    if (a.written[i] == b.written[i]) {
-      result.written[i] = std::move(a.written[i]);
+void joinWays(FlowContext &flow, const Expr *condition, std::vector<Way> ways, Known common) {
+  std::erase_if(ways, [](const Way &way) { return !way.state.isReachable; });
+  // Arrays may have been tracked since a way left.
+  for (Way &way : ways)
+    way.state.written.resize(flow.tracked.size());
+  if (ways.size() == 1) {
+    flow.setKnown(std::move(ways[0].known));
+    flow.state = std::move(ways[0].state);
+    return;
+  }
+  flow.setKnown(std::move(common));
+  flow.state = {!ways.empty(), {}};
+  flow.state.written.resize(flow.tracked.size());
+  for (size_t i = 0; i < flow.tracked.size() && !ways.empty(); ++i) {
+    bool areEqual = std::all_of(ways.begin(), ways.end(), [&](const Way &way) {
+      return way.state.written[i] == ways[0].state.written[i];
+    });
+    if (areEqual) {
+      flow.state.written[i] = ways[0].state.written[i];
       continue;
     }
-    keepWritten(flow, i, a.written[i], b, bFacts, result.written[i], condition);
-    keepWritten(flow, i, b.written[i], a, aFacts, result.written[i], condition);
+    for (const Way &way : ways)
+      keepWritten(flow, i, way, ways, flow.state.written[i], condition);
   }
-  return result;
 }
 
 } // namespace ptl

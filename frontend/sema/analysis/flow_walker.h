@@ -11,10 +11,11 @@ void walkBlock(FlowContext &flow, const Block *block);
 /// states.
 void walkArms(FlowContext &flow, const Expr *condition, const Block *thenBlock,
               const Block *elseBlock);
-/// Merges the states at the ends of two paths: elements are definitely initialised if they are on
-/// both. With a condition, a store on only one path is recorded as dropped, so that a report can
-/// name it.
-FlowState mergeFlow(FlowContext &flow, const Expr *condition, FlowState a, const FactSet &aFacts,
-                    FlowState b, const FactSet &bFacts);
+/// Goes on where several ways meet: elements are definitely initialised if they are on each of those
+/// that can be reached, where an element that does not exist under what holds on a way counts as
+/// initialised there. From here on holds what the only way knows, or else `common`, which has to
+/// hold on all of them. With a condition, a store on only one way is recorded as dropped, so that a
+/// report can name it.
+void joinWays(FlowContext &flow, const Expr *condition, std::vector<Way> ways, Known common);
 
 } // namespace ptl

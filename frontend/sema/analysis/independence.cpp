@@ -25,9 +25,9 @@ public:
 private:
   Dim laterDim(IterationPair &pair, Dim dim) { return iterations_.later(pair, dim); }
   IterationPair makePair(size_t head);
-  void addSorted(IterationPair &pair);
-  const Local *unsortedTable() const;
-  const Local *repeatingTable(const Region &region) const;
+  bool addSorted(FactSet &facts, IterationPair &pair, const Contents &contents);
+  const Local *unsortedTable(const Contents &contents) const;
+  const Local *repeatingTable(const Region &region, const Contents &contents) const;
   AxisSet mapped(IterationPair &pair, const AxisSet &set, bool isLater);
   bool isApart(const Access &earlier, const Access &later, IterationPair &pair);
   void addRounds(IterationValues &known, const Access &earlier, const Access &later,
@@ -64,46 +64,57 @@ private:
 
 // ---- Facts of both ------------------------------------------------------------------------------
 
-/// Elements of a sorted array at positions in order are in order.
-void IndependenceChecker::addSorted(IterationPair &pair) {
+/// What two accesses say of arrays holds for both, because both iterations have passed it.
+static Contents contentsOf(const Access &a, const Access &b) {
+  Contents contents = a.contents;
+  contents.add(b.contents);
+  return contents;
+}
+
+/// Elements of a sorted array at positions in order are in order. False if no array is sorted that
+/// was not known to be before the iterations.
+bool IndependenceChecker::addSorted(FactSet &facts, IterationPair &pair, const Contents &contents) {
+  bool isNew = false;
   // Pairs of symbols for elements of one sorted array are compared, one of each iteration.
   for (const ElementSymbol &a : data_.values.elements)
     for (const ElementSymbol &b : data_.values.elements) {
-      if (a.table != b.table || !data_.values.sorted.contains(a.table))
+      if (a.table != b.table || !contents.sorted.contains(a.table))
         continue;
+      isNew |= !frame_.contents.sorted.contains(a.table);
       Dim first = dims_.substitute(a.index, pair.earlier), second = laterDim(pair, b.index);
-      if (pair.facts.proveLessEqual(first, second).isTrue())
-        pair.facts.addLessEqual(dims_.symbolDim(a.symbol),
-                                laterDim(pair, dims_.symbolDim(b.symbol)));
+      if (facts.proveLessEqual(first, second).isTrue())
+        facts.addLessEqual(dims_.symbolDim(a.symbol), laterDim(pair, dims_.symbolDim(b.symbol)));
     }
+  return isNew;
 }
 
 IterationPair IndependenceChecker::makePair(size_t head) {
   IterationPair pair = iterations_.pair(head);
   // What sortedness says may contradict the pair itself: then there are no two such iterations.
-  addSorted(pair);
+  addSorted(pair.facts, pair, frame_.contents);
   pair.isImpossible = isImpossible(pair.facts, pair.distance);
   return pair;
 }
 
 /// An array that bounds what iterations touch and of which nothing says that it is sorted.
-const Local *IndependenceChecker::unsortedTable() const {
+const Local *IndependenceChecker::unsortedTable(const Contents &contents) const {
   for (const ElementSymbol &element : data_.values.elements)
     // Only elements that the iteration itself depends on can differ between iterations.
-    if (isInner(element.symbol) && !data_.values.sorted.contains(element.table))
+    if (isInner(element.symbol) && !contents.sorted.contains(element.table))
       return element.table;
   return nullptr;
 }
 
 /// An array whose elements say where an access is and of which nothing says that they differ.
-const Local *IndependenceChecker::repeatingTable(const Region &region) const {
+const Local *IndependenceChecker::repeatingTable(const Region &region,
+                                                 const Contents &contents) const {
   for (const ElementSymbol &element : data_.values.elements) {
     auto isIt = [&](SymbolId symbol) { return symbol == element.symbol; };
     // An element counts if it is the position of a single element or of a part of fixed length.
     bool isUsed = std::any_of(region.axes.begin(), region.axes.end(), [&](const AxisSet &set) {
       return mentions(set.start, isIt) && dims_.sub(set.stop, set.start).isConstant();
     });
-    if (isUsed && isInner(element.symbol) && !data_.values.unique.contains(element.table))
+    if (isUsed && isInner(element.symbol) && !contents.unique.contains(element.table))
       return element.table;
   }
   return nullptr;
@@ -211,7 +222,7 @@ void IndependenceChecker::addDistinct(IterationValues &known, IterationPair &pai
   const KnownValues &values = data_.values;
   for (const ElementSymbol &a : values.elements)
     for (const ElementSymbol &b : values.elements) {
-      if (a.table != b.table || !values.unique.contains(a.table) || !isInner(a.symbol) ||
+      if (a.table != b.table || !known.contents.unique.contains(a.table) || !isInner(a.symbol) ||
           !isInner(b.symbol))
         continue;
       Dim first = dims_.substitute(a.index, pair.earlier), second = laterDim(pair, b.index);
@@ -234,7 +245,10 @@ bool IndependenceChecker::isApart(const Access &earlier, const Access &later, It
   std::vector<AxisPair> axes;
   for (size_t i = 0; i < a.size(); ++i)
     axes.push_back({mapped(pair, widest(a[i]), false), mapped(pair, widest(b[i]), true)});
-  IterationValues known{data_.values, frame_.heads.front().var, {}, {}};
+  Contents contents = contentsOf(earlier, later);
+  // What holds before the iterations is in the facts of the pair already.
+  bool sortsMore = !frame_.contents.includes(contents) && addSorted(facts, pair, contents);
+  IterationValues known{contents, frame_.heads.front().var, {}, {}};
   ApartProof direct(dims_, known);
   // Most pairs are apart by the heads alone, so rounds and distinct elements are added only if
   // needed.
@@ -249,7 +263,8 @@ bool IndependenceChecker::isApart(const Access &earlier, const Access &later, It
     if (ApartProof(dims_, known).prove(axes, facts))
       return true;
   // Conditions that exclude each other: there is no such pair.
-  return (earlier.isConditional || later.isConditional) && isImpossible(facts, pair.distance);
+  return (earlier.isConditional || later.isConditional || sortsMore) &&
+         isImpossible(facts, pair.distance);
 }
 
 /// Whether the bounds of a loop speak of certain symbols; those are never its own.
@@ -369,14 +384,15 @@ void IndependenceChecker::explain(DiagnosticBuilder report, const Conflict &conf
     return;
   }
   // The table of the near miss is the best explanation.
+  Contents contents = contentsOf(*conflict.write, *conflict.other);
   const Local *repeating = miss_ ? miss_->table : nullptr;
-  repeating = repeating ? repeating : repeatingTable(conflict.write->elements.region);
+  repeating = repeating ? repeating : repeatingTable(conflict.write->elements.region, contents);
   if (const Local *table = repeating) {
     report.label(table->span, "values of `" + table->name + "` may repeat")
         .help("state that they differ: `where unique(" + table->name + ")`");
     return;
   }
-  if (const Local *table = unsortedTable()) {
+  if (const Local *table = unsortedTable(contents)) {
     bool boundsBoth =
         std::count_if(data_.values.elements.begin(), data_.values.elements.end(),
                       [&](const ElementSymbol &element) { return element.table == table; }) > 1;
@@ -521,7 +537,7 @@ void IndependenceChecker::checkLocal(const std::vector<const Access *> &accesses
 bool IndependenceChecker::isCovered(const Access &access, const Access &known) const {
   if (known.isConditional || known.isWrite != access.isWrite || known.isAtomic != access.isAtomic ||
       known.elements.field != access.elements.field ||
-      known.elements.region != access.elements.region)
+      known.elements.region != access.elements.region || !access.contents.includes(known.contents))
     return false;
   std::vector<Fact> here = access.facts.facts(), there = known.facts.facts();
   auto isSame = [](const Fact &a, const Fact &b) {

@@ -20,6 +20,7 @@ struct Access {
   bool isAtomic = false;
   bool isConditional = false; ///< not in every iteration
   FactSet facts;              ///< that hold there
+  Contents contents;          ///< the same of arrays
 };
 
 /// A `parallel` with the recorded accesses of its body.
@@ -27,6 +28,7 @@ struct ParallelFrame {
   const ParallelStmt *stmt = nullptr;
   std::vector<LoopDomain> heads;
   FactSet outside;      ///< before the heads
+  Contents contents;    ///< the same of arrays
   size_t factCount = 0; ///< facts inside before the body begins
   std::vector<Access> accesses;
 };

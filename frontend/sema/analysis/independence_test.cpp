@@ -52,6 +52,50 @@ TEST(Independence, conflicts) {
       "E0506");
 }
 
+/// A scatter at `idx[i]`, with `before` in front of the grid and `inside` in front of the store.
+static std::string scatter(const std::string &before, const std::string &inside) {
+  return codeOf("kernel k[N](c: int, idx: i32[N], x: f32[N]) -> (y: f32[N] = 0.0)\n"
+                "where all(idx >= 0), all(idx < N), N <= 64\n{\n" +
+                before + "\nparallel i in 0..N {\n" + inside + "\ny[idx[i]] = x[i] } }");
+}
+
+TEST(Independence, assertsHoldWhereTheyHaveBeenPassed) {
+  EXPECT_EQ(scatter("assert(unique(idx[:]))", ""), "");
+  EXPECT_EQ(scatter("", "assert(unique(idx[:]))"), "");
+  // An arm or a loop that need not run, and the right side of an `or`.
+  EXPECT_EQ(scatter("if c > 0 { assert(unique(idx[:])) }", ""), "E0507");
+  EXPECT_EQ(scatter("if c > 0 { } else { assert(unique(idx[:])) }", ""), "E0507");
+  EXPECT_EQ(scatter("parallel _i in 0..c { assert(unique(idx[:])) }", ""), "E0507");
+  EXPECT_EQ(scatter("", "for _i in 0..c { assert(unique(idx[:])) }"), "E0507");
+  EXPECT_EQ(scatter("", "if c > 0 { assert(unique(idx[:])) }"), "E0507");
+  EXPECT_EQ(scatter("", "while i < c { assert(unique(idx[:]))\nbreak }"), "E0507");
+  EXPECT_EQ(scatter("",
+                    "let t = c > 0 or if c < 9 { assert(unique(idx[:]))\ntrue } else { false }\n"
+                    "assert(t)"),
+            "E0507");
+  // The other arm does not come here.
+  EXPECT_EQ(codeOf("kernel k[N](c: int, idx: i32[N], x: f32[N]) -> (y: f32[N] = 0.0)\n"
+                   "where all(idx >= 0), all(idx < N), N <= 64\n{\nparallel i in 0..N {\n"
+                   "for _j in 0..1 {\nif c > 0 { assert(unique(idx[:])) } else { continue }\n"
+                   "y[idx[i]] = x[i] } } }"),
+            "");
+  // Where one of two stores asserts it.
+  EXPECT_EQ(scatter("", "if c > 0 { assert(unique(idx[:]))\ny[idx[i]] = x[i] }"), "E0507");
+}
+
+TEST(Independence, assertsOfOrder) {
+  auto rows = [](const std::string &before, const std::string &inside) {
+    return codeOf("kernel k[B, N](c: int, off: i32[B + 1], x: f32[N]) -> (y: f32[N] = 0.0)\n"
+                  "where all(off >= 0), all(off <= N), B <= 64\n{\n" +
+                  before + "\nparallel b in 0..B {\n" + inside +
+                  "\nfor i in off[b]..off[b + 1] { y[i] = x[i] } } }");
+  };
+  EXPECT_EQ(rows("assert(sorted(off[:]))", ""), "");
+  EXPECT_EQ(rows("", "assert(sorted(off[:]))"), "");
+  EXPECT_EQ(rows("if c > 0 { assert(sorted(off[:])) }", ""), "E0507");
+  EXPECT_EQ(rows("", "if c > 0 { assert(sorted(off[:])) }"), "E0507");
+}
+
 TEST(Independence, theSameElementsWhereLessIsKnown) {
   const std::string head = "kernel k[N](h: int, x: f32[N]) -> (y: f32[N * h + 1] = 0.0)\n"
                            "where h >= 0, h <= 16\n{ parallel i in 0..N {\n";

@@ -18,6 +18,21 @@ const ElementSymbol *KnownValues::element(Dim symbol) const {
   return nullptr;
 }
 
+bool Contents::includes(const Contents &other) const {
+  auto holds = [](const auto &all, const auto &some) {
+    return std::all_of(some.begin(), some.end(),
+                       [&](const Local *local) { return all.contains(local); });
+  };
+  return holds(unique, other.unique) && holds(sorted, other.sorted) &&
+         holds(permutations, other.permutations);
+}
+
+void Contents::add(const Contents &other) {
+  unique.insert(other.unique.begin(), other.unique.end());
+  sorted.insert(other.sorted.begin(), other.sorted.end());
+  permutations.insert(other.permutations.begin(), other.permutations.end());
+}
+
 AxisSet widest(AxisSet set) {
   // What is unknown may still be known to lie in an interval.
   if (set.kind == AxisSet::Kind::Unknown && set.start)
@@ -40,7 +55,7 @@ static bool mayStartAtZero(const FactSet &facts, Dim start) {
 Dim countOfEach(const KnownValues &values, const FactSet &facts, const AxisSet &set) {
   if (set.kind == AxisSet::Kind::Each)
     return set.stop;
-  if (set.kind != AxisSet::Kind::Lookup || !values.permutations.contains(set.local) ||
+  if (set.kind != AxisSet::Kind::Lookup || !values.contents.permutations.contains(set.local) ||
       set.index.size() != 1)
     return {};
   // A table that is a permutation names each position once if it is read at all of its positions.

@@ -51,14 +51,24 @@ struct ElementSymbol {
   Dim index;
 };
 
+/// Arrays of which a `where`, an `assert`, or the operation that creates them (`argsort`) says what
+/// they hold. Permutations are unique, too. What an `assert` says holds only where it has been
+/// passed, so this belongs to a place in the program, as facts about dimensions do.
+struct Contents {
+  std::unordered_set<const Local *> unique, sorted, permutations;
+
+  /// Whether all that `other` says is said here too.
+  bool includes(const Contents &other) const;
+  /// Adds what is known elsewhere, where both places have been reached.
+  void add(const Contents &other);
+};
+
 /// What is known about immutable locals and the contents of arrays.
 struct KnownValues {
   std::unordered_map<const Local *, const Expr *> lets; ///< what they were bound to
   std::vector<ElementSymbol> elements;
   std::unordered_map<const Local *, Dim> scalars; ///< integers that are not dimensions
-  /// Arrays with these properties by a `where`, an `assert`, or the operation that creates them
-  /// (`argsort`). Permutations are unique, too.
-  std::unordered_set<const Local *> unique, sorted, permutations;
+  Contents contents;                              ///< at the place that is looked at
 
   /// The element with this symbol; null if the symbol is not an element's.
   const ElementSymbol *element(Dim symbol) const;

@@ -7,6 +7,7 @@
 #include "frontend/sema/expressions/broadcast.h"
 #include "frontend/sema/expressions/check_expr.h"
 #include "frontend/sema/expressions/convert.h"
+#include "frontend/sema/expressions/operand_text.h"
 #include "frontend/sema/make_node.h"
 #include "frontend/sema/names/foreign_names.h"
 #include "frontend/sema/names/lookup.h"
@@ -189,7 +190,7 @@ static std::string rangeText(Context &ctx, const std::vector<CallArgument> &args
   std::vector<std::string> texts;
   for (const CallArgument &arg : args)
     if (arg.name.empty() && arg.value != kNoNode)
-      texts.emplace_back(ctx.text(arg.value));
+      texts.push_back(operandText(ctx, arg.value, Precedence::Or));
   if (texts.size() != args.size() || texts.empty() || texts.size() > 3)
     return "";
   std::string range = texts.size() == 1 ? "0.." + texts[0] : texts[0] + ".." + texts[1];

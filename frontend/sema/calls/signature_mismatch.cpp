@@ -1,6 +1,7 @@
 #include "frontend/sema/calls/signature_mismatch.h"
 
 #include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/expressions/operand_text.h"
 #include "frontend/sema/types/make_type.h"
 
 namespace ptl {
@@ -64,19 +65,15 @@ static void reportContracted(Context &ctx, const OpCall &call, const Mismatch &m
   bool transposing = rightExtents.size() >= 2 &&
                      extentsEqual(ctx, m.extents.a, rightExtents.back()) == Proof::True;
   if (transposing) {
-    std::string text(ctx.text(b.span));
-    bool wrap = b.expr->kind == ExprKind::Op && b.expr->syntax != kNoNode &&
-                ctx.tree.is(skipParens(ctx, b.node), NodeKind::BinaryExpr) && text.front() != '(';
-    std::vector<TextEdit> edits = {insertAt(b.span, b.span.end, wrap ? ").T" : ".T")};
-    if (wrap)
-      edits.push_back(insertAt(b.span, b.span.begin, "("));
+    OperandText turned = operandBefore(ctx, b.span, ".T");
     report.fix(FixId::Transpose,
                "transpose the right side: `" + std::string(ctx.text(a.span)) + " @ " +
-                   (wrap ? "(" + text + ")" : text) + ".T`",
-               std::move(edits));
+                   turned.around(ctx.text(b.span)) + "`",
+               turned.edits());
   } else if (leftExtents.size() >= 2 &&
              extentsEqual(ctx, m.extents.b, leftExtents[leftExtents.size() - 2]) == Proof::True) {
-    report.fix(FixId::Transpose, "transpose the left side", {insertAt(a.span, a.span.end, ".T")});
+    report.fix(FixId::Transpose, "transpose the left side",
+               operandBefore(ctx, a.span, ".T").edits());
   } else {
     explainExtents(ctx, report, m.extents.a, m.extents.b);
   }
@@ -120,7 +117,7 @@ static void reportBroadcast(Context &ctx, const OpCall &call, const Mismatch &m)
     if (vector->rank() == 1 && matrix->rank() == 2 &&
         extentsEqual(ctx, vector->extents[0], matrix->extents[0]) == Proof::True)
       report.fix(FixId::MakeColumn, "make it a column: `[:, new]`",
-                 {insertAt(where->span, where->span.end, "[:, new]")});
+                 operandBefore(ctx, where->span, "[:, new]").edits());
 }
 
 static void noteGeneric(DiagnosticBuilder report, const Operand &operand) {

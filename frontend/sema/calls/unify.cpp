@@ -255,6 +255,16 @@ bool Unifier::solve(const Pending &pending) {
   return bindDim(*unknown, makeExtent(ctx_, value), pending.source);
 }
 
+/// Whether a formula and what stands for its dimensions are known.
+bool Unifier::hasKnownParts(Dim dim) const {
+  bool isKnown = dim.isKnown();
+  forEachSymbol(dim, [&](SymbolId symbol) {
+    auto found = map_.find(symbol);
+    isKnown &= found == map_.end() || found->second.isKnown();
+  });
+  return isKnown;
+}
+
 bool Unifier::settle() {
   // All equations are solved before any is compared, because one may give what another needs.
   for (const Pending &pending : pending_)
@@ -266,6 +276,12 @@ bool Unifier::settle() {
     bool open = false;
     forEachSymbol(need.length,
                   [&](SymbolId symbol) { open = open || (isOpen(symbol) && !map_.count(symbol)); });
+    // A formula of the parameter's type is too large with these arguments.
+    if (!need.length && hasKnownParts(pending.param)) {
+      ctx_.sink.report(DiagId::DimensionTooLarge, pending.source.span);
+      ok = false;
+      continue;
+    }
     // An open dimension was not determined, which the caller reports.
     if (open || extentsEqual(ctx_, need, pending.arg) == Proof::True)
       continue;

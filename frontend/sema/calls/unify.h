@@ -63,6 +63,7 @@ private:
   bool solve(const Pending &pending);
   DiagnosticBuilder mismatch(const Type *param, const Type *arg, const BindingSource &source);
   void offerConversion(Elem param, Elem arg, Span span, DiagnosticBuilder report) const;
+  bool hasKnownParts(Dim dim) const;
 
   Context &ctx_;
   std::vector<SymbolId> open_;

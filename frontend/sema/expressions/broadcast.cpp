@@ -1,6 +1,7 @@
 #include "frontend/sema/expressions/broadcast.h"
 
 #include "frontend/dim/facts_explain.h"
+#include "frontend/sema/expressions/operand_text.h"
 #include "frontend/sema/types/make_type.h"
 #include "frontend/syntax/typed_nodes.h"
 #include "ir/ops/op_table.h"
@@ -194,11 +195,8 @@ bool offerWithoutKeptAxes(Context &ctx, DiagnosticBuilder report, const Expr *va
     index += std::string(i ? ", " : "") +
              (std::find(kept.begin(), kept.end(), i) != kept.end() ? "0" : ":");
   index += "]";
-  bool isPlain = value->kind == ExprKind::LocalRef || value->kind == ExprKind::Index ||
-                 ctx.text(span).ends_with(')');
   report.fix(FixId::DropKeptAxis, "index the axis of extent 1: `" + index + "`",
-             {{{span.file, span.begin, span.begin}, isPlain ? "" : "("},
-              {{span.file, span.end, span.end}, (isPlain ? "" : ")") + index}});
+             operandBefore(ctx, span, index).edits());
   return true;
 }
 

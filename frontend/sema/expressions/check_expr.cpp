@@ -5,6 +5,7 @@
 #include "frontend/sema/calls/check_call.h"
 #include "frontend/sema/expressions/check_index.h"
 #include "frontend/sema/expressions/check_operator.h"
+#include "frontend/sema/expressions/operand_text.h"
 #include "frontend/sema/make_node.h"
 #include "frontend/sema/names/declare_local.h"
 #include "frontend/sema/names/lookup.h"
@@ -369,6 +370,33 @@ static Expr *checkForm(Context &ctx, NodeId node, const Type *expected, bool asB
   }
 }
 
+/// Whether the lengths of a value are computed, and from nothing that is unknown.
+static bool isComputedFromKnown(const Expr *expr) {
+  auto areKnown = [](const auto &all, auto valueOf) {
+    return std::all_of(all.begin(), all.end(), [&](const auto &each) {
+      const Expr *value = valueOf(each);
+      return !value || isKnown(value->type);
+    });
+  };
+  auto self = [](const Expr *value) { return value; };
+  if (const auto *op = dyn_cast<OpExpr>(expr))
+    return areKnown(op->args, self) && areKnown(op->rest, self) &&
+           std::all_of(op->shape.begin(), op->shape.end(), [](Dim dim) { return dim.isKnown(); });
+  if (const auto *call = dyn_cast<CallExpr>(expr))
+    return call->callee->returnType && isKnown(call->callee->returnType) &&
+           areKnown(call->args, [](const CallArg &arg) { return arg.value; }) &&
+           std::all_of(call->dimArgs.begin(), call->dimArgs.end(),
+                       [](Dim dim) { return dim.isKnown(); });
+  if (const auto *field = dyn_cast<FieldExpr>(expr)) {
+    const Type *base = field->base->type;
+    if (base->kind != TypeKind::Struct || !isKnown(base))
+      return false;
+    const Type *declared = base->structDecl->fields[field->fieldIndex].type;
+    return declared && isKnown(declared);
+  }
+  return false;
+}
+
 static Expr *checkAny(Context &ctx, NodeId node, const Type *expected, bool asBase) {
   if (node == kNoNode)
     return errorExpr(ctx, node);
@@ -378,6 +406,8 @@ static Expr *checkAny(Context &ctx, NodeId node, const Type *expected, bool asBa
     expr = constantAs(ctx, *constant, node, expected);
   else
     expr = checkForm(ctx, node, expected, asBase);
+  if (isComputedFromKnown(expr))
+    requireKnown(ctx, expr->type, ctx.span(node));
   note(ctx, node, expr);
   return expr;
 }
@@ -387,6 +417,13 @@ Expr *checkExpr(Context &ctx, NodeId node, const Type *expected) {
 }
 
 Expr *checkBase(Context &ctx, NodeId node) { return checkAny(ctx, node, nullptr, true); }
+
+static void offerZero(Context &ctx, DiagnosticBuilder report, Span span) {
+  // Comparisons do not chain, so an operand of one has to bind more tightly.
+  OperandText compared = operandBefore(ctx, span, " != 0", tighter(Precedence::Comparison));
+  report.fix(FixId::CompareWithZero, "compare it: `" + compared.around(excerpt(ctx, span)) + "`",
+             compared.edits());
+}
 
 Expr *checkCondition(Context &ctx, NodeId node) {
   Expr *condition = checkExpr(ctx, node);
@@ -403,8 +440,7 @@ Expr *checkCondition(Context &ctx, NodeId node) {
   if (type->isArray())
     report.help("to choose for each element, write `select(" + excerpt(ctx, span) + ", a, b)`");
   else if (type->isScalar() && elemIs(type->elem, ElemConstraint::Number))
-    report.fix(FixId::CompareWithZero, "compare it: `" + excerpt(ctx, span) + " != 0`",
-               {{{span.file, span.end, span.end}, " != 0"}});
+    offerZero(ctx, report, span);
   return errorExpr(ctx, node);
 }
 

@@ -209,6 +209,29 @@ TEST(CheckExpr, oneErrorPerCause) {
             "E0346 1:52 axis 2 does not exist: the rank of `f32[N]` is 1\n");
 }
 
+TEST(CheckExpr, lengthsThatAreTooLarge) {
+  // A length that is unknown equals all others, so none of these may stay without a report.
+  const char *const sources[] = {
+      "fn f(x: f32[1000000 ** 4]) -> f32[4] { return x[0:4] }",
+      "fn f(x: f32[1000000 ** 3 << 5]) -> f32[4] { return x[0:4] }",
+      "fn f[N](x: f32[cdiv(9223372036854775807, 2) * N * 3]) -> f32 { return 0.0 }",
+      "fn f(x: f32[4611686018427387904], y: f32[7]) -> f32[7] {\n"
+      "return concat(x, x, axis: 0) + y }",
+      "fn g[N](x: f32[N], y: f32[N ** 3]) -> f32[N] { return x + y[0:N] }\n"
+      "fn f(x: f32[4000000000], y: f32[7]) -> f32[4000000000] { return g(x, y) }",
+      "fn g[N](x: f32[N]) -> f32[N * N * N] { return zeros(f32[N * N * N]) + x[0] }\n"
+      "fn f(x: f32[4000000000], y: f32[7]) -> f32[7] { return g(x) + y }",
+      "struct S[N] { a: f32[N ** 3] }\n"
+      "fn f(x: S[4000000000], y: f32[7]) -> f32[7] { return x.a + y }",
+  };
+  for (const char *source : sources) {
+    std::string text = diagnosticsOf(source);
+    // One report for one cause.
+    EXPECT_EQ(text.substr(0, 5), "E0603") << source << "\n" << text;
+    EXPECT_EQ(text.find("E0", 5), text.npos) << source << "\n" << text;
+  }
+}
+
 TEST(CheckExpr, contractedExtentsOfferTransposition) {
   auto checked =
       checkText("fn f[S, T, D](q: f16[S, D], k: f16[T, D]) -> f32[S, T] { return q @ (k + k) }");

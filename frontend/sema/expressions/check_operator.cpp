@@ -6,6 +6,7 @@
 #include "frontend/sema/calls/op_call.h"
 #include "frontend/sema/expressions/broadcast.h"
 #include "frontend/sema/expressions/check_expr.h"
+#include "frontend/sema/expressions/operand_text.h"
 #include "frontend/sema/make_node.h"
 #include "frontend/sema/names/foreign_names.h"
 #include "frontend/sema/names/lookup.h"
@@ -404,13 +405,7 @@ static void offerExtent(Context &ctx, DiagnosticBuilder report, NodeId node, con
   if (!axis || *axis < -rank || *axis >= rank)
     return;
   const Extent &extent = type->extents[static_cast<size_t>(*axis < 0 ? *axis + rank : *axis)];
-  std::string text = toString(ctx.dims, extent);
-  bool isName = std::all_of(text.begin(), text.end(), isWordChar);
-  if (extent.range)
-    // A formula needs brackets in its new place.
-    text += ".len";
-  report.fix(FixId::ExtentOfShape, "write `" + text + "`",
-             {{ctx.span(indexed), isName || extent.range ? text : "(" + text + ")"}});
+  offerExtent(ctx, report, indexed, extent);
 }
 
 static Expr *reportNoField(Context &ctx, NodeId node, const Type *type, std::string_view name,

@@ -2,6 +2,7 @@
 #include "frontend/sema/expressions/convert.h"
 
 #include "frontend/sema/expressions/broadcast.h"
+#include "frontend/sema/expressions/operand_text.h"
 #include "frontend/sema/make_node.h"
 #include "frontend/sema/types/make_type.h"
 #include "ir/ops/op_table.h"
@@ -205,12 +206,9 @@ static void offerShape(Context &ctx, DiagnosticBuilder report, const Expr *value
   } else if (!type->isArray() || !target->isArray()) {
     return;
   } else if (isTransposed(ctx, type, target)) {
-    std::string text(ctx.text(span));
-    bool isPlain = value->kind == ExprKind::LocalRef || text.ends_with(')');
-    std::string begin = isPlain ? "" : "(", end = isPlain ? ".T" : ").T";
-    report.fix(
-        FixId::Transpose, "transpose it: `" + begin + excerpt(ctx, span) + end + "`",
-        {{{span.file, span.begin, span.begin}, begin}, {{span.file, span.end, span.end}, end}});
+    OperandText turned = operandBefore(ctx, span, ".T");
+    report.fix(FixId::Transpose, "transpose it: `" + turned.around(excerpt(ctx, span)) + "`",
+               turned.edits());
   } else if (type->prefix == target->prefix && type->extents.size() == target->extents.size()) {
     // The first extent that differs is explained.
     for (size_t i = 0; i < type->extents.size(); ++i)

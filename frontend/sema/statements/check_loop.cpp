@@ -4,6 +4,7 @@
 #include "frontend/sema/calls/check_call.h"
 #include "frontend/sema/expressions/check_expr.h"
 #include "frontend/sema/expressions/convert.h"
+#include "frontend/sema/expressions/operand_text.h"
 #include "frontend/sema/limits.h"
 #include "frontend/sema/make_node.h"
 #include "frontend/sema/names/declare_local.h"
@@ -135,7 +136,7 @@ static Domain checkDomain(Context &ctx, NodeId node) {
     Span span = ctx.span(node);
     if (type->isInt())
       report.fix(FixId::LoopFromZero, "count from 0: `0..…`",
-                 {{{span.file, span.begin, span.begin}, "0.."}});
+                 operandBehind(ctx, "0..", span, Precedence::Or).edits());
   }
   return domain;
 }

@@ -98,4 +98,16 @@ bool requireCapacity(Context &ctx, const Type *type, Span span, std::string_view
   return all;
 }
 
+bool isKnown(const Type *type) {
+  auto has = [](const auto &all, auto test) { return std::all_of(all.begin(), all.end(), test); };
+  return has(type->extents, [](const Extent &extent) { return extent.length.isKnown(); }) &&
+         has(type->dimArgs, [](Dim dim) { return dim.isKnown(); }) &&
+         has(type->elements, [](const Type *element) { return isKnown(element); });
+}
+
+void requireKnown(Context &ctx, const Type *computed, Span span) {
+  if (!isKnown(computed) && !ctx.sink.hasErrors())
+    ctx.sink.report(DiagId::DimensionTooLarge, span);
+}
+
 } // namespace ptl

@@ -15,4 +15,11 @@ bool isStaticDim(Context &ctx, Dim dim);
 /// Reports each extent of an on-chip array without a capacity; true if there is none.
 bool requireCapacity(Context &ctx, const Type *type, Span span, std::string_view what);
 
+/// Whether all lengths and dimensions of a type are known. Those of a type in error are not: they are
+/// equal to all others, so that one mistake is reported once.
+bool isKnown(const Type *type);
+/// Reports a type with a length that is unknown although it was computed from known ones: its formula
+/// is too large.
+void requireKnown(Context &ctx, const Type *computed, Span span);
+
 } // namespace ptl

@@ -2,6 +2,7 @@
 #include "frontend/sema/types/resolve_dim.h"
 
 #include "frontend/sema/declarations/declare_module.h"
+#include "frontend/sema/expressions/operand_text.h"
 #include "frontend/sema/names/lookup.h"
 #include "frontend/sema/names/unknown_names.h"
 #include "frontend/sema/types/capacity.h"
@@ -76,6 +77,14 @@ static Dim dimOfName(Context &ctx, NodeId node) {
   return {};
 }
 
+/// The result of an operation on known dimensions, which is unknown only if it is too large. Unknown
+/// dimensions are equal to all others, so none may arise without a report.
+static Dim orTooLarge(Context &ctx, NodeId node, Dim result) {
+  if (!result)
+    ctx.sink.report(DiagId::DimensionTooLarge, ctx.span(node));
+  return result;
+}
+
 static Dim dimOfMember(Context &ctx, NodeId node) {
   MemberExprView member(ctx.tree, node);
   std::string_view field = ctx.text(member.name());
@@ -99,9 +108,13 @@ static Dim dimOfMember(Context &ctx, NodeId node) {
     return range.start;
   if (field == "len")
     return range.length;
-  if (field == "end")
-    return ctx.dims.add(range.start,
-                        ctx.dims.mul(range.length, range.step ? range.step : ctx.dims.constant(1)));
+  if (field == "end") {
+    Dim step = range.step ? range.step : ctx.dims.constant(1);
+    // A range in error has no start or length, which has been reported.
+    return range.start && range.length
+               ? orTooLarge(ctx, node, ctx.dims.add(range.start, ctx.dims.mul(range.length, step)))
+               : Dim();
+  }
   if (field == "size" && range.size)
     return range.size;
   if (field == "count" && range.count)
@@ -113,18 +126,41 @@ static Dim dimOfMember(Context &ctx, NodeId node) {
       "a range has `start`, `end` and `len`, and from `tiles` also `size` and `count`");
 }
 
-static Dim divide(Context &ctx, NodeId node, Dim a, Dim b, TokenKind op) {
-  if (auto divisor = b.constant(); b && divisor && *divisor <= 0) {
-    ctx.sink.report(DiagId::DimensionDivisor, ctx.span(node), {std::to_string(*divisor)});
-    return {};
-  }
-  return op == TokenKind::Slash ? ctx.dims.floorDiv(a, b) : ctx.dims.mod(a, b);
+/// Whether a division by `divisor` has a value; otherwise it is reported.
+static bool canDivide(Context &ctx, NodeId node, Dim divisor) {
+  auto number = divisor.constant();
+  if (!number || *number > 0)
+    return true;
+  ctx.sink.report(DiagId::DimensionDivisor, ctx.span(node), {std::to_string(*number)});
+  return false;
 }
 
-static Dim power(Context &ctx, NodeId node, Dim base, Dim exponent) {
-  return DimContext::isExponent(exponent)
-             ? ctx.dims.power(base, exponent)
-             : reportNotDim(ctx, node, "the exponent must be a small constant");
+/// `a ** b`, and `a << b` as `a * 2 ** b`.
+static Dim power(Context &ctx, NodeId node, Dim a, Dim exponent, TokenKind op) {
+  if (!DimContext::isExponent(exponent))
+    return reportNotDim(ctx, node, "the exponent must be a small constant");
+  bool isShift = op == TokenKind::ShiftLeft;
+  Dim result = ctx.dims.power(isShift ? ctx.dims.constant(2) : a, exponent);
+  return orTooLarge(ctx, node, isShift ? ctx.dims.mul(a, result) : result);
+}
+
+static Dim computed(Context &ctx, NodeId node, Dim a, Dim b, TokenKind op) {
+  switch (op) {
+  case TokenKind::Plus:
+    return orTooLarge(ctx, node, ctx.dims.add(a, b));
+  case TokenKind::Minus:
+    return orTooLarge(ctx, node, ctx.dims.sub(a, b));
+  case TokenKind::Star:
+    return orTooLarge(ctx, node, ctx.dims.mul(a, b));
+  case TokenKind::StarStar:
+  case TokenKind::ShiftLeft:
+    return power(ctx, node, a, b, op);
+  default:
+    if (!canDivide(ctx, node, b))
+      return {};
+    return orTooLarge(ctx, node,
+                      op == TokenKind::Slash ? ctx.dims.floorDiv(a, b) : ctx.dims.mod(a, b));
+  }
 }
 
 static Dim dimOfBinary(Context &ctx, NodeId node) {
@@ -138,29 +174,7 @@ static Dim dimOfBinary(Context &ctx, NodeId node) {
                         "a dimension is computed by `+ - * / % **`, `cdiv`, `min` and `max` only");
   Dim a = resolveDim(ctx, binary.lhs());
   Dim b = resolveDim(ctx, binary.rhs());
-  if (!a || !b)
-    return {};
-  Dim result;
-  switch (op) {
-  case TokenKind::Plus:
-    result = ctx.dims.add(a, b);
-    break;
-  case TokenKind::Minus:
-    result = ctx.dims.sub(a, b);
-    break;
-  case TokenKind::Star:
-    result = ctx.dims.mul(a, b);
-    break;
-  case TokenKind::StarStar:
-    return power(ctx, node, a, b);
-  case TokenKind::ShiftLeft:
-    return ctx.dims.mul(a, power(ctx, node, ctx.dims.constant(2), b));
-  default:
-    return divide(ctx, node, a, b, op);
-  }
-  if (!result)
-    ctx.sink.report(DiagId::DimensionTooLarge, ctx.span(node));
-  return result;
+  return a && b ? computed(ctx, node, a, b, op) : Dim();
 }
 
 /// `len(x)` and `size(x)` of other languages have the name that the type of `x` gives the extent.
@@ -176,8 +190,7 @@ static Dim reportCall(Context &ctx, NodeId node, const CallExprView &call, std::
       ctx.tree.is(value, NodeKind::NameExpr) ? ctx.scope.find(ctx.tree.mainText(value)) : nullptr;
   if (!local || !local->type || !local->type->isArray() || local->type->extents.size() != 1)
     return {};
-  std::string text = toString(ctx.dims, local->type->extents[0]);
-  report.fix(FixId::ExtentOfShape, "write `" + text + "`", {{ctx.span(node), text}});
+  offerExtent(ctx, report, node, local->type->extents[0]);
   return {};
 }
 
@@ -201,14 +214,12 @@ static Dim dimOfCall(Context &ctx, NodeId node) {
     return reportNotDim(ctx, node,
                         name == "cdiv" ? "`cdiv` takes two dimensions"
                                        : "two or more dimensions are needed");
-  if (name == "cdiv") {
-    if (auto divisor = args[1].constant(); divisor && *divisor <= 0) {
-      ctx.sink.report(DiagId::DimensionDivisor, ctx.span(node), {std::to_string(*divisor)});
-      return {};
-    }
-    return ctx.dims.ceilDiv(args[0], args[1]);
-  }
-  return name == "min" ? ctx.dims.min(args) : ctx.dims.max(args);
+  if (name == "cdiv" && !canDivide(ctx, node, args[1]))
+    return {};
+  return orTooLarge(ctx, node,
+                    name == "cdiv"  ? ctx.dims.ceilDiv(args[0], args[1])
+                    : name == "min" ? ctx.dims.min(args)
+                                    : ctx.dims.max(args));
 }
 
 static Dim dimOfLiteral(Context &ctx, NodeId node) {
@@ -243,7 +254,7 @@ Dim resolveDim(Context &ctx, NodeId node) {
   case NodeKind::UnaryExpr:
     if (ctx.tree.mainKind(node) == TokenKind::Minus) {
       Dim operand = resolveDim(ctx, UnaryExprView(ctx.tree, node).operand());
-      return operand ? ctx.dims.negate(operand) : Dim();
+      return operand ? orTooLarge(ctx, node, ctx.dims.negate(operand)) : Dim();
     }
     return reportNotDim(ctx, node, kForms);
   case NodeKind::RangeExpr:

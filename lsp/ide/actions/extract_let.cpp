@@ -1,5 +1,5 @@
 // An expression gets a name: `let value = …` before its statement.
-#include "lsp/ide/actions/refactoring.h"
+#include "lsp/ide/actions/guards.h"
 
 namespace ptl::ide {
 
@@ -40,10 +40,9 @@ Outcome extractLetEdits(const ActionContext &context, int) {
   NodeId statement = statementAround(tree, node);
   if (statement == kNoNode)
     return refuse("there is no statement around it");
-  // A `let` in front of the loop would keep the value of the first iteration.
-  if (tree.is(statement, NodeKind::WhileStmt) &&
-      tree.span(node).end <= tree.span(tree.child(statement, 0)).end)
-    return refuse("the condition of a `while` is computed again in each iteration");
+  // A guard may be what keeps the expression within the bounds of an array.
+  if (std::string why = whyNotBefore(context, node); !why.empty())
+    return refuse(why);
   Bindings bindings(tree, enclosingDecl(tree, node));
   uint32_t at = tree.span(statement).begin;
   for (NodeId use : usesIn(tree, node))

@@ -1,5 +1,5 @@
 // A call of a `fn` is replaced by what it computes, with its arguments in the place of parameters.
-#include "lsp/ide/actions/refactoring.h"
+#include "lsp/ide/actions/guards.h"
 
 #include "frontend/sema/checked_tree.h"
 #include "frontend/sema/type_string.h"
@@ -297,8 +297,12 @@ Outcome Inlining::run() {
   NodeId statement = statementAround(tree_, node_);
   for (NodeId let : lets_)
     hoisted_.push_back(translated(let));
-  if (!hoisted_.empty() && (statement == kNoNode || tree_.is(statement, NodeKind::WhileStmt)))
+  if (!hoisted_.empty() && statement == kNoNode)
     return ide::refuse("its `let`s cannot be inserted here");
+  // The `let`s would run where the call does not.
+  std::string why = hoisted_.empty() ? "" : whyNotBefore(context_, node_);
+  if (!why.empty())
+    return ide::refuse("its `let`s cannot be inserted before this statement: " + why);
   std::string value = translated(value_);
   NodeKind kind = site_.tree->kind(value_);
   // A literal alone would take another type from its new place, so it is converted to that of the result.

@@ -1,6 +1,7 @@
 // Operations that move, repeat or make elements.
 
 #include "passes/transform/legalize/legalize_shape.h"
+#include "passes/transform/expand/join_axes.h"
 #include "passes/transform/legalize/legalize_comparison.h"
 
 #include "ir/dialect/grid_scope.h"
@@ -13,28 +14,24 @@ namespace ptl::ir::legalize {
 Merged mergeAxes(const Tiles &t, llvm::ArrayRef<Extent> extents, ValueRange lengths, int64_t begin,
                  int64_t end) {
   Merged merged;
-  int64_t product = 1, capacity = 1;
-  std::string name;
+  int64_t capacity = 1;
   Value length = t.index(1);
-  bool isConstant = true;
   for (int64_t axis = begin; axis < end; ++axis) {
     const Extent &extent = extents[static_cast<size_t>(axis)];
-    isConstant &= extent.isConstant();
-    product *= extent.isConstant() ? extent.length : 1;
     // A named extent counts with its capacity, the most that it can be.
     int64_t own = extent.isConstant() ? extent.length : extent.capacity;
     capacity =
         own == Extent::kUnknown || capacity == Extent::kUnknown ? Extent::kUnknown : capacity * own;
-    // The name spells the product, so that equal products are known to be equal lengths.
-    name += (name.empty() ? "" : " * ") +
-            (extent.isConstant() ? std::to_string(extent.length) : extent.symbol.str());
     length = t.r.createOrFold<arith::MulIOp>(t.loc, length, lengths[static_cast<size_t>(axis)]);
   }
+  // The name spells the product, so that equal products are known to be equal lengths.
+  Extent joined = joinedExtent(t.r.getContext(), extents.slice(begin, end - begin));
+  if (!joined.isConstant())
+    joined = Extent::named(joined.symbol, capacity);
   for (int64_t axis = 0; axis < static_cast<int64_t>(extents.size()); ++axis) {
     if (axis >= begin && axis < end) {
       if (axis == begin) {
-        merged.extents.push_back(isConstant ? Extent::constant(product)
-                                            : Extent::named(t.r.getStringAttr(name), capacity));
+        merged.extents.push_back(joined);
         merged.lengths.push_back(length);
       }
       continue;
