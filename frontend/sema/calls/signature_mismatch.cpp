@@ -1,7 +1,7 @@
 #include "frontend/sema/calls/signature_mismatch.h"
 
 #include "frontend/sema/expressions/check_expr.h"
-#include "frontend/sema/expressions/operand_text.h"
+#include "frontend/sema/operand_text.h"
 #include "frontend/sema/types/make_type.h"
 
 namespace ptl {

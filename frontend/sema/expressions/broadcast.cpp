@@ -1,7 +1,7 @@
 #include "frontend/sema/expressions/broadcast.h"
 
 #include "frontend/dim/facts_explain.h"
-#include "frontend/sema/expressions/operand_text.h"
+#include "frontend/sema/operand_text.h"
 #include "frontend/sema/types/make_type.h"
 #include "frontend/syntax/typed_nodes.h"
 #include "ir/ops/op_table.h"

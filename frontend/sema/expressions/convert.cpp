@@ -2,8 +2,8 @@
 #include "frontend/sema/expressions/convert.h"
 
 #include "frontend/sema/expressions/broadcast.h"
-#include "frontend/sema/expressions/operand_text.h"
 #include "frontend/sema/make_node.h"
+#include "frontend/sema/operand_text.h"
 #include "frontend/sema/types/make_type.h"
 #include "ir/ops/op_table.h"
 

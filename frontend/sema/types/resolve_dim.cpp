@@ -2,9 +2,9 @@
 #include "frontend/sema/types/resolve_dim.h"
 
 #include "frontend/sema/declarations/declare_module.h"
-#include "frontend/sema/expressions/operand_text.h"
 #include "frontend/sema/names/lookup.h"
 #include "frontend/sema/names/unknown_names.h"
+#include "frontend/sema/operand_text.h"
 #include "frontend/sema/types/capacity.h"
 #include "frontend/sema/types/const_eval.h"
 #include "frontend/sema/types/make_type.h"

@@ -1,4 +1,4 @@
-#include "frontend/sema/expressions/operand_text.h"
+#include "frontend/sema/operand_text.h"
 
 #include "frontend/base/word_char.h"
 #include "frontend/sema/type_string.h"
