@@ -138,17 +138,9 @@ llvm::SmallVector<int64_t> PiecesEmitter::gridAxes() const {
 
 void PiecesEmitter::emitCode(llvm::ArrayRef<RootStores> stores) {
   StoreOp into = stores.front().front();
-  bool mayCut = !isChecked(into.getRef());
-  MatmulOp product = mayCut ? contractionToCut() : MatmulOp();
-  int64_t cut = product  ? group_->find(group_->operandMap(product, 0).back())
-                : mayCut ? axisToCut()
-                         : kWhole;
-  Value worthIt = cut == kWhole ? Value()
-                  : product     ? isWorthSplitting(product, cut)
-                                : isWorthCutting(cut);
+  int64_t cut = isChecked(into.getRef()) ? kWhole : axisToCut();
+  Value worthIt = cut == kWhole ? Value() : isWorthCutting(cut);
   auto inPieces = [&] {
-    if (product)
-      return emitContraction(product, cut, into);
     cutAxis(cut);
     emitInPieces(into);
   };
@@ -353,7 +345,7 @@ void PiecesEmitter::emitParts(llvm::ArrayRef<Operation *> ops) {
 Value PiecesEmitter::joinParts(Operation *op, Value upTo) {
   llvm::SaveAndRestore saved(loc_);
   loc_ = op->getLoc();
-  llvm::StringRef combiner = isProduct(op) ? AddOp::getOperationName() : combinerOf(op);
+  llvm::StringRef combiner = combinerOf(op);
   Type elem = elementTypeOf(op->getResult(0).getType());
   AxisMap map = partsMap(op, parts_);
   TileAxis::Role role = axis(parts_).role;
@@ -369,9 +361,8 @@ Value PiecesEmitter::joinParts(Operation *op, Value upTo) {
   if (!upTo && role != TileAxis::Single) {
     TileAxis &parts = axis(parts_);
     parts.position = constant(0);
-    parts.tile = used_ ? used_ : constant(count_);
-    parts.extent = used_ ? Extent::named(b_.getStringAttr(tileName(parts_)), count_)
-                         : Extent::constant(count_);
+    parts.tile = constant(count_);
+    parts.extent = Extent::constant(count_);
     return foldAlong(b_, loc_, present(), combiner, role);
   }
   // In front of the first piece there are no parts, so the loop gives the identity.

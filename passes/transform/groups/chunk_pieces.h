@@ -60,16 +60,6 @@ private:
   void fitSteps();
   mlir::Value lengthOfPiece();
 
-  // contractions: chunk_contractions.cpp
-  MatmulOp contractionToCut() const;
-  int64_t pieceStep(int64_t id) const;
-  void setStep(int64_t id, int64_t step);
-  mlir::Value countOfTiles();
-  mlir::Value isWorthSplitting(MatmulOp product, int64_t cut);
-  void cutContraction(int64_t cut);
-  void emitProducts(MatmulOp product);
-  void emitContraction(MatmulOp product, int64_t cut, StoreOp into);
-
   // the code
   /// Storage for what pieces come to, and a store that stands for those of tiles.
   struct Stored {
@@ -96,7 +86,6 @@ private:
   /// the axis by which the present grid iterates over pieces; `kWhole`: none
   int64_t along_ = kWhole;
   mlir::Value pieceLength_; ///< of a grid over positions of the axis that is cut
-  mlir::Value used_;        ///< how many pieces there are; null: `count_`
   llvm::MapVector<mlir::Operation *, mlir::Value> made_; ///< partial results of pieces
 
   Halvings halvingsOf_;
