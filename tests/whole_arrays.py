@@ -113,6 +113,11 @@ def of_turned(draw, m, n, k):
     return {"a": a, "b": b}, {"c": (a.T @ b.T).T}
 
 
+def named_alike(draw, m, n):
+    x, s = draw(m, n), draw(m)
+    return {"x": x, "s": s}, {"y": x * s[:, None] * 2}
+
+
 def of_every_third(draw, m, n, k):
     a, b = draw(3 * m, k), draw(3 * k, n)
     return {"a": a, "b": b}, {"c": a[2::3] @ b[1::3]}
@@ -272,6 +277,7 @@ CASES = {
     "around": (around, "rounds", [(3, 19, 70), (1, 1, 1), (50, 3, 33)]),
     "taken": (taken, "positions", [(70, 300, 1500), (1, 1, 1), (9, 2100, 3), (300, 40, 801)]),
     "taken_twice": (taken_twice, "positions", [(70, 65, 9, 33), (1, 1, 1, 1)]),
+    "named_alike": (named_alike, "rows", [(13, 150), (1, 1), (65, 64)]),
     "framed": (framed, "rows", [(3101, 5), (3100, 33), (801, 126), (2, 1), (800, 300)]),
     "beside": (beside, "rows", [(3101, 32), (3201, 5), (771, 128), (800, 129), (1, 1)]),
     "differences": (differences, "rows", [(3101, 5), (3073, 34), (770, 129), (2, 2)]),

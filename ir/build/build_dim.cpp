@@ -14,15 +14,26 @@ Dim rootDim(BuildContext &c, Dim dim) { return c.dims.substitute(dim, c.frame->r
 
 std::optional<int64_t> constantDim(BuildContext &c, Dim dim) { return rootDim(c, dim).constant(); }
 
+/// The name, or the name with a number that no other has: the source may have names with numbers, too, and equal names are equal lengths.
+static std::string unusedName(BuildContext &c, const std::string &name) {
+  unsigned &count = c.nameCounts[name];
+  std::string unused = count++ == 0 ? name : "";
+  while (unused.empty()) {
+    std::string numbered = name + "_" + std::to_string(count - 1);
+    if (c.nameCounts.try_emplace(numbered, 1).second)
+      unused = numbered;
+    else
+      ++count;
+  }
+  return unused;
+}
+
 SymbolId freshSymbol(BuildContext &c, const std::string &name, SymbolKind kind, mlir::Value value) {
   // A length without a name in the source gets the name `_length`.
   std::string base = name.empty() || name.starts_with("(") ? "_length" : name;
   if (kind == SymbolKind::RangeLen && base.ends_with(".len"))
     base.resize(base.size() - 4);
-  unsigned count = c.nameCounts[base]++;
-  if (count > 0)
-    base += "_" + std::to_string(count);
-  SymbolId symbol = c.dims.addSymbol(base, kind);
+  SymbolId symbol = c.dims.addSymbol(unusedName(c, base), kind);
   c.rootValues[symbol] = value;
   return symbol;
 }
