@@ -105,14 +105,17 @@ TEST(Tasks, AreRefusedWhereTheyCannotBe) {
       {"    y = " + one, "E1003"},
       {"    y = send(submit(f(a), over: chip), over: chip, to: 0)", "E1013"},
       {"    y = send(submit(x[0, :], over: chip), over: chip, to: 0)",
-       "a task is a call of a `fn`"},
+       "its first argument must be a call of a `fn`"},
       {"    y = send(submit(f(x[0, :])), over: chip, to: 0)", "it needs the level"},
-      {"    y = send(submit(over: chip), over: chip, to: 0)", "it needs what is to be computed"},
+      {"    y = send(submit(over: chip), over: chip, to: 0)",
+       "it needs the call that is to be computed"},
       {"    y = send(submit(f(x[0, :]), over: host), over: chip, to: 0)", "lie over no `host`"},
-      {"    y = send(submit(f(x[0, :]), over: chip, to: 1), over: chip, to: 0)", "no argument"},
+      {"    y = send(submit(f(x[0, :]), over: chip, to: 1), over: chip, to: 0)",
+       "is not one of its arguments"},
       {"    y = send(submit(f(broadcast(x[0, :], over: chip)), over: chip), over: chip, to: 0)",
        "a task runs on a single chip"},
-      {"    y = send(submit(f(" + one + "), over: chip), over: chip, to: 0)", "in another task"},
+      {"    y = send(submit(f(" + one + "), over: chip), over: chip, to: 0)",
+       "inside another task"},
       {"    var s = x[0, :]\n    for n in 0..N { s = submit(f(x[n, :]), over: chip) }\n    y = "
        "send(s, over: chip, to: 0)",
        "E1009"},
@@ -122,8 +125,8 @@ TEST(Tasks, AreRefusedWhereTheyCannotBe) {
        "E1002"},
       {"    var s = x[0, :]\n    while max(s, axis: 0)[0] > limit { s = s - broadcast(" + one +
            ", over: chip) }\n    y = s",
-       "have no number"},
-      {"    on chip 0 { y = " + one + " }", "it stands in a section"},
+       "which a `while` does not have"},
+      {"    on chip 0 { y = " + one + " }", "it is in a section"},
   };
   for (const auto &[body, why] : wrong)
     EXPECT_NE(errors(body).find(why), std::string::npos) << body << "\n" << errors(body);
