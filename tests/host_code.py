@@ -156,13 +156,13 @@ def expect(actual, expected):
 
 
 def split_k(tools):
-    # `split_k_1` and `split_k_2` are for narrow columns of many rows, which these are not.
+    # `split_k_1` to `split_k_4` are for narrow columns of many rows, which these are not.
     expect(
         run(tools, "09_split_k.ptl", "split_k", ", m, m, m, 40, 70, 512"),
         [
             "split_k_0 on 3 M=40 K=512 N=70",
-            "split_k_3 on 6 M=40 N=70",
-            "split_k_4 on 6 M=40 N=70",
+            "split_k_5 on 6 M=40 N=70",
+            "split_k_6 on 6 M=40 N=70",
             "returns 0",
         ],
     )

@@ -239,8 +239,7 @@ class Entry(_fast.Caller):
         """The output arrays, and the codes of their element types."""
         runtime, elems = self._library._runtime, self._library._elems
         shapes = (_abi.View * max(len(self._outputs), 1))()
-        # The call itself looks at the elements.
-        self._check(runtime.ptl_infer_shapes(self._pointer, *_arrays.pointers(arrays), *tail, shapes))
+        self._check(runtime.ptl_infer(self._pointer, *_arrays.pointers(arrays), *tail, shapes))
         results = []
         for param, shape in zip(self._outputs, shapes):
             if param.name.decode() in given:

@@ -64,7 +64,7 @@ def attach(caller, runtime, elems, entry, params, dims, result, is_operator):
     outputs = [param for param in params if param.kind == _abi.OUTPUT]
     rows = [(param.name.decode(), param.kind, param.elem, param.strides) for param in inputs + outputs]
     dtypes = [elems.dtypes.get(code) for code in range(len(elems.names))]
-    functions = (runtime.ptl_call, runtime.ptl_infer_shapes, runtime.ptl_limit_threads)
+    functions = (runtime.ptl_call, runtime.ptl_infer, runtime.ptl_limit_threads)
     caller._attach(*map(_abi.address, functions), entry, rows, dims, dtypes, np.empty, result, is_operator)
 
 
