@@ -13,7 +13,7 @@ from harness import ROOT, Case, Tools, run_cases  # noqa: E402
 CHIPS = ("a3", "a5")
 MOST = 0.10  # of the simulated time
 # Beyond these, lengths that nothing fixes take long to simulate and show nothing more; by the number of open lengths.
-ASSUMED = {1: 1 << 17, 2: 1024, 3: 256}
+ASSUMED = {1: 1 << 18, 2: 1024, 3: 256}
 
 
 def costs_of(tools, path, chip):

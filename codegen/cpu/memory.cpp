@@ -130,18 +130,12 @@ Value loadEvenly(const Emit &e, Value pointer, Type element, int64_t lanes, Valu
 Value gatherRaw(const Emit &e, Value base, Type element, Value indices, Value mask) {
   int64_t lanes = laneCount(indices.getType());
   Type type = VectorType::get({lanes}, element);
-  // LLVM would make a branch of each lane of a mask.
-  if (loadsByLanes(e, element)) {
+  // Where a mask says which lanes load, any may be off, and nothing says where the others could load from.
+  if (!mask && loadsByLanes(e, element)) {
     SmallVector<Value> each = lanesOf(e, indices);
-    Value loaded = loadLanes(e, element, lanes, [&](int64_t lane) {
-      Value index = each[static_cast<size_t>(lane)];
-      // A lane that is off loads what the first one does.
-      if (mask && lane != 0)
-        index = e.select(e.b.create<vector::ExtractElementOp>(e.loc, mask, e.i32(lane)), index,
-                         each.front());
-      return elementPointer(e, base, element, index);
+    return loadLanes(e, element, lanes, [&](int64_t lane) {
+      return elementPointer(e, base, element, each[static_cast<size_t>(lane)]);
     });
-    return mask ? e.select(mask, loaded, e.zero(type)) : loaded;
   }
   if (!mask)
     mask = allLanes(e, lanes);

@@ -24,7 +24,7 @@ mlir::Value laneMask(const Emit &e, mlir::Value count, int64_t lanes);
 /// The vector 0, 1, … of an integer type or `index`.
 mlir::Value laneNumbers(const Emit &e, int64_t lanes, mlir::Type scalar);
 
-/// `gatherRaw` loads base[indices[l]] (a vector of index values), and `scatterRaw` stores there. Of a mask, the first lane is on.
+/// `gatherRaw` loads base[indices[l]] (a vector of index values), and `scatterRaw` stores there.
 mlir::Value gatherRaw(const Emit &e, mlir::Value base, mlir::Type element, mlir::Value indices,
                       mlir::Value mask = {});
 /// Whether a gather takes more time than a load for each lane: there are gathers of 32 and 64 bits only.

@@ -21,14 +21,8 @@ std::vector<Axis> someAxes(Maker &m, std::vector<std::string> &dims,
                            std::vector<std::string> &wheres) {
   static constexpr std::array<const char *, 3> names = {"R", "C", "D"};
   static constexpr std::array<int64_t, 6> constants = {2, 5, 8, 16, 33, 40};
-  static constexpr std::array<int64_t, 4> longer = {300, 1000, 4100, 20000};
   std::vector<Axis> axes;
   for (const char *name : names) {
-    // What is long is computed in other ways than what is short.
-    if (axes.empty() && m.chance(8)) {
-      axes.push_back(constantAxis(m.any(longer)));
-      continue;
-    }
     if (m.chance(40)) {
       axes.push_back(constantAxis(m.any(constants)));
       continue;
