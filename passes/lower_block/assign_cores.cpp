@@ -6,6 +6,7 @@
 #include "passes/lower_block/cut_tiles.h"
 #include "passes/lower_block/grid_passes.h"
 #include "passes/lower_block/meetings.h"
+#include "passes/lower_block/part_of_value.h"
 #include "passes/lower_block/tile.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -30,8 +31,12 @@ Value productSource(Value operand) {
 bool isLoadedOperand(Value operand) {
   Value source = productSource(operand);
   Operation *op = source.getDefiningOp();
-  return op && isa<SliceOp, LoadOp>(op) && isGlobal(op->getOperand(0)) &&
-         isMatrixBox(operandsOf(op), source.getType());
+  if (!op || !isa<SliceOp, LoadOp>(op) || !isGlobal(op->getOperand(0)))
+    return false;
+  // The vector cores hand over rows that lie apart, but not those of which nobody knows how many there are.
+  BoxOperands box = operandsOf(op);
+  bool isBounded = tileBytes(source.getType()).has_value();
+  return (box.steps.empty() || !isBounded) && isMatrixBox(box, source.getType());
 }
 
 namespace {
