@@ -49,7 +49,7 @@ static Value holdEverywhere(const Emit &e, Value lanes) {
 Value ChosenLanes::isRun() const {
   const Emit &e = l.e;
   Value follows = e.cmpi(CmpIPredicate::eq, numbers, e.add(splat(lane(0)), counted()));
-  // The first lane is always on.
+  // Lanes that are off do not count. Where the first one is off, its number is any, and the others hardly follow it: they are gathered.
   if (l.mask)
     follows = e.bitOr(follows, e.bitNot(l.mask));
   return holdEverywhere(e, follows);

@@ -221,7 +221,7 @@ void forLanes(Lowering &l, const Values &extents, int64_t axis, Coords &at, int6
     withLanes(l, l.maxLanes, mask, [&] { body(at); });
   };
   auto maskFrom = [&](Value start) { return laneMask(e, e.sub(length, start), l.maxLanes); };
-  // The first lane of a mask is always on.
+  // Without positions there is nothing to do, and no code for it.
   if (number == 0)
     return;
   // Less than a vector is one masked step, without a loop.
