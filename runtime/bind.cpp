@@ -1,5 +1,6 @@
 #include "runtime/bind.h"
 
+#include "common/words.h"
 #include "runtime/array_walk.h"
 #include "runtime/bind_internal.h"
 #include "runtime/data_facts.h"
@@ -274,11 +275,40 @@ bool Binder::settlePending() {
   return true;
 }
 
+bool Binder::failOpen(const Pending &pending) {
+  std::vector<std::string> open;
+  forEachDim(*pending.expr, [&](int dim) {
+    std::string name = "`" + entry_.dims[dim].name + "`";
+    if (!binding_.dims[dim] && std::find(open.begin(), open.end(), name) == open.end())
+      open.push_back(name);
+  });
+  std::string known = valuesOf(*pending.expr), given = std::to_string(pending.given);
+  std::string message = describe(*pending.param) + " has extent " + given + " on axis " +
+                        std::to_string(pending.axis) + ": from `" + *pending.text + " == " + given +
+                        "` does not follow what " + joined(open, " and ") +
+                        (open.size() == 1 ? " is" : " are");
+  if (!known.empty())
+    message += "; " + known;
+  // With several open, one more value lets the rest be solved.
+  if (open.size() > 1)
+    message += "; give " + joined(open, " or ") + " by name";
+  return fail(PTL_ERROR_UNBOUND, message);
+}
+
 bool Binder::checkAllBound() {
-  for (size_t i = 0; i < entry_.dims.size(); ++i)
-    if (!binding_.dims[i])
-      return fail(PTL_ERROR_UNBOUND, "no argument determines the dimension `" +
-                                         entry_.dims[i].name + "`; give it by name");
+  for (size_t i = 0; i < entry_.dims.size(); ++i) {
+    if (binding_.dims[i])
+      continue;
+    // An extent that names the dimension tells more than that no argument determines it.
+    for (const Pending &pending : pending_) {
+      bool isNamed = false;
+      forEachDim(*pending.expr, [&](int dim) { isNamed |= static_cast<size_t>(dim) == i; });
+      if (isNamed && !pending.stride)
+        return failOpen(pending);
+    }
+    return fail(PTL_ERROR_UNBOUND, "no argument determines the dimension `" +
+                                       entry_.dims[i].name + "`; give it by name");
+  }
   if (pending_.empty())
     return true;
   // Every name has a value, and still the expression has none: it overflows or divides by zero.

@@ -53,6 +53,8 @@ private:
   bool checkAllBound();
   bool checkWheres();
   [[gnu::cold]] bool mismatch(const Pending &pending, int64_t wanted);
+  /// Fails because an extent leaves dimensions that it names without a value.
+  [[gnu::cold]] bool failOpen(const Pending &pending);
   void bindDim(int dim, int64_t value, Origin origin);
   ExprValues values() const;
   [[gnu::cold]] std::string describe(const Param &param) const;

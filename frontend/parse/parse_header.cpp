@@ -25,6 +25,14 @@ NodeId parseGenerics(Parser &p) {
 static NodeId parseGenericParam(Parser &p) {
   TokenIndex first = p.position;
   bool isStatic = p.accept(TokenKind::Static);
+  // The list ends or goes on behind leading axes, which are taken for a name.
+  if (p.at(TokenKind::DotDot)) {
+    p.errorExpected("a dimension or element type")
+        .help("leading axes are not declared: they are `..` in each shape that has them");
+    p.advance();
+    if (!p.at(TokenKind::Identifier))
+      return p.missing();
+  }
   NodeId name = parseName(p, "a dimension or element type");
   NodeId param = kNoNode;
   if (!p.accept(TokenKind::Colon)) {

@@ -87,8 +87,24 @@ NodeId parseShape(Parser &p) {
   return p.finish(NodeKind::Shape, first, start);
 }
 
+/// `..`, and what is written for it elsewhere: `...`, and `..L` where leading axes have a name.
+static NodeId parseRestOfShape(Parser &p) {
+  acceptForeignOperator(p, TokenKind::DotDot, TokenKind::Dot, "..");
+  Span dots = p.tree.tokenSpan(p.position);
+  bool isNamed = p.kind(1) == TokenKind::Identifier && p.touchesNext();
+  NodeId rest = p.leaf(NodeKind::RestIndex);
+  if (!isNamed)
+    return rest;
+  Span all = join(dots, p.tree.tokenSpan(p.position));
+  std::string shown(p.tree.fileText().substr(all.begin, all.end - all.begin));
+  p.errorAt(all, DiagId::ForeignOperator, {shown})
+      .fix(FixId::ForeignOperator, "write `..`: leading axes have no name", {{all, ".."}});
+  p.advance();
+  return rest;
+}
+
 static NodeId parseShapeItem(Parser &p) {
-  return p.at(TokenKind::DotDot) ? p.leaf(NodeKind::RestIndex) : parseExpr(p);
+  return p.at(TokenKind::DotDot) ? parseRestOfShape(p) : parseExpr(p);
 }
 
 NodeId parsePlace(Parser &p) {

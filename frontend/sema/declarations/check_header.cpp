@@ -317,7 +317,11 @@ static const Type *checkResult(Context &ctx, NodeId node) {
   type = checkSignaturePlace(ctx, type, ctx.span(view.type()));
   if (ctx.inFn()) {
     if (view.name() != kNoNode)
-      ctx.sink.report(DiagId::ResultHasName, ctx.span(view.name()));
+      ctx.sink.report(DiagId::ResultHasName, ctx.span(view.name()))
+          .fix(FixId::DropResultName, "remove the name, and return the value",
+               {{{ctx.span(view.name()).file, ctx.span(view.name()).begin,
+                  ctx.span(view.type()).begin},
+                 ""}});
     else if (view.value() != kNoNode)
       ctx.sink.report(DiagId::FnResultInitialised, ctx.span(view.value()));
     return type;

@@ -225,14 +225,16 @@ class Entry(_fast.Caller):
         for param in self._params[: len(args)]:
             if param.name.decode() in named:
                 raise errors.CallError(f"`{self.__name__}`: `{param.name.decode()}` is given twice")
+        # A name that nothing has is likely a misspelt one, and the argument that is missing follows from it.
+        known = {each.name.decode() for each in (*self._params, *self._outputs)} | set(self._dims)
+        for name in named:
+            if name not in known:
+                raise errors.CallError(f"`{self.__name__}` has no parameter or dimension `{name}`")
         for param in self._params[len(args) :]:
             if param.name.decode() not in named:
                 raise errors.CallError(f"`{self.__name__}` lacks the argument `{param.name.decode()}`")
             values.append(named.pop(param.name.decode()))
         given = {p.name.decode(): named.pop(p.name.decode()) for p in self._outputs if p.name.decode() in named}
-        for name in named:
-            if name not in self._dims:
-                raise errors.CallError(f"`{self.__name__}` has no parameter or dimension `{name}`")
         return values, given, named
 
     def _allocate(self, values, arrays, tail, given):
