@@ -18,6 +18,7 @@ namespace {
 struct Atom {
   uint32_t writer = kNone;
   bool undefined = false; ///< the writer used it as scratch
+  bool unsure = false;    ///< data decide whether it was written
   uint32_t held = 0;      ///< what the writer left, as of `AccessSpec`
   uint32_t readers[8];    ///< the last reader of each pipe since the writer
   Atom() { std::fill(std::begin(readers), std::end(readers), kNone); }
@@ -196,13 +197,14 @@ uint32_t &TileJudge::lastWrite(uint32_t buffer, uint32_t atom) {
 void TileJudge::judge(uint32_t number, const Event &event) {
   if (event.inPlace || event.accesses > 1)
     checkInPlace(number, event);
+  // A write before the last allocation of the buffer does not count.
+  auto isWritten = [&](const Access &access, uint32_t i) {
+    uint32_t own = lastWrite(access.buffer, i);
+    return own != kNone && own >= epoch_[access.buffer];
+  };
   for (uint32_t a = event.access; a < event.access + event.accesses; ++a) {
     const Access &access = core_.accesses[a];
-    auto isDefined = [&](uint32_t i) {
-      // A write before the last allocation of the buffer does not count.
-      uint32_t own = lastWrite(access.buffer, i);
-      return own != kNone && own >= epoch_[access.buffer];
-    };
+    auto isDefined = [&](uint32_t i) { return isWritten(access, i); };
     // An access at an unknown position may miss the undefined bytes, as long as some of the bytes are defined. Where none is, it reads //
     // undefined bytes at whatever position.
     bool mayMiss = access.partly && (access.writes || llvm::any_of(atomsOf(a), isDefined));
@@ -220,8 +222,11 @@ void TileJudge::judge(uint32_t number, const Event &event) {
     for (uint32_t i : atomsOf(a)) {
       Atom &atom = atoms_[i];
       if (access.writes || access.scratch) {
+        bool staysUnsure = !isWritten(access, i) || atom.undefined || atom.unsure;
         atom = Atom();
         atom.writer = number;
+        // Where data decide the place of a write, it makes defined what it meets, and nobody knows what it meets.
+        atom.unsure = access.partly && staysUnsure;
         // What scratch leaves behind is garbage, which a later reader of this buffer must not see.
         atom.undefined = access.scratch;
         atom.held = access.scratch ? 0 : access.held;
@@ -271,6 +276,11 @@ void TileJudge::checkRead(uint32_t number, const Access &access, uint32_t index)
   // The last writer of the bytes wrote them through this very buffer, so only the value can be
   // wrong.
   if (atom.writer == own) {
+    // Of a read whose place data decide, too, nobody can say more.
+    bool isWhole = !access.partly && reader->getName().getStringRef() != "pto.tpush";
+    if (atom.unsure && isWhole && !judged_.findings.has(DiagId::CannotBeProved, reader, nullptr))
+      judged_.findings.undecided(reader, "whether all that `" + mnemonic(reader) + "` reads of `" +
+                                             name(access.buffer) + "` was written depends on data");
     checkHeld(number, access, atom);
     return;
   }
