@@ -33,7 +33,7 @@ static void lowerDeinterleave(KernelContext &c, Operation *op);
 /// The lengths of a result's open axes, where an operation has them as operands, in their order.
 static ValueRange saidLengths(Operation *op) {
   return llvm::TypeSwitch<Operation *, ValueRange>(op)
-      .Case<ir::ReshapeOp, ir::BroadcastOp, ir::TopkOp>([](auto made) { return made.getLengths(); })
+      .Case<ir::ReshapeOp, ir::BroadcastOp>([](auto made) { return made.getLengths(); })
       .Case<ir::ZerosOp, ir::OnesOp, ir::FullOp>(
           [](Operation *made) { return made->getOperands(); })
       .Case<ir::IndexOp>([](ir::IndexOp made) { return made.getLengths(); })
@@ -85,6 +85,13 @@ void bindLengths(KernelContext &c, Operation *op) {
       .Case<ir::TakeOp>([&](auto take) {
         bind(take.getResult(), static_cast<size_t>(take.getAxis()), lengthAt(take.getIndex(), 0));
       })
+      .Case<ir::TopkOp>(
+          [&](auto top) { // the number that is kept; other axes are those of the operand
+            if (!top.getLengths().empty())
+              for (Value result : op->getResults())
+                ranged(result, ir::extentsOf(result.getType()).size() - 1,
+                       top.getLengths().front());
+          })
       .Case<ir::InterleaveOp>([&](auto both) {
         size_t last = ir::extentsOf(both.getResult().getType()).size() - 1;
         if (lengthAt(both.getA(), last))
