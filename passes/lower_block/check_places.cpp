@@ -13,9 +13,10 @@ namespace ptl::block {
 
 using ir::Place;
 
-/// Whether a slice has all of a tile, as that of `tile[new, :]`. What it has of memory is loaded.
+/// Whether a slice has all of a tile, as that of `tile[new, :]`. What it has of memory is loaded. One
+/// with a value for what lies outside may have the lengths of the tile, and begin elsewhere.
 static bool isAllOf(ir::SliceOp slice) {
-  if (!slice || !slice.getDropped().empty() || !slice.getSteps().empty())
+  if (!slice || !slice.getDropped().empty() || !slice.getSteps().empty() || slice.getOutside())
     return false;
   auto of = cast<ir::ArrayType>(slice.getSource().getType());
   return of.getPlace() != Place::Gm && ir::extentsOf(slice.getType()) == of.getExtents();
