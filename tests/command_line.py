@@ -392,11 +392,12 @@ where N <= 100
 def tunables_given(tools: Tools, folder: pathlib.Path) -> None:
     """A tunable that decides a value has the value of `-D` on every executor."""
     (folder / "blocks.ptl").write_text("""kernel counted[N](x: f32[N]) -> (y: i32[1] = 0)
-tune B = 4, TWICE: bool = false
+where B <= 8
+tune B = 4, TWICE: bool = false, C: [1, 2] = 1
 {
     parallel i in tiles(N, B) {
         atomic y[0] += 1
-        static if TWICE { atomic y[0] += i32(sum(x[i]), round: .even) }
+        static if TWICE { for j in tiles(i, C) { atomic y[0] += i32(sum(x[j]), round: .even) } }
     }
 }
 """)
@@ -405,8 +406,9 @@ tune B = 4, TWICE: bool = false
             command = ["run", "blocks.ptl", "--target", *target, "x=ones", "N=9", "-o", "y=y.npy", *given]
             outcome = tools.run(*command, cwd=folder)
             expect(outcome.code == 0 and numpy.load(folder / "y.npy")[0] == wanted, command, outcome)
-        wrong = tools.run("run", "blocks.ptl", "--target", *target, "x=ones", "N=9", "-D", "B=0", cwd=folder)
-        expect(wrong.code == 1 and "`0` is not a value for it" in wrong.stderr, target, wrong)
+        for given, reason in (("B=0", "`0` is not a value for it"), ("C=3", "`3` is not in its domain"), ("B=9", "`B <= 8`")):
+            wrong = tools.run("run", "blocks.ptl", "--target", *target, "x=ones", "N=9", "-D", given, cwd=folder)
+            expect(wrong.code in (1, 5) and reason in wrong.stderr, target, given, wrong)
 
 
 def benches(tools: Tools, folder: pathlib.Path) -> None:

@@ -157,14 +157,29 @@ TEST(Check, aLengthWithoutABoundIsOneMistake) {
             "E0605 2:41 the extent `M` of this load needs a static bound on chip: `f32[r, M]`\n");
 }
 
+TEST(Check, conditionsOnTunablesHoldForTheirValues) {
+  auto kernel = [](const std::string &rest) {
+    return "kernel k[N](x: f32[N]) -> (y: f32[N])\nwhere A % 2 == 0, A <= B\n" + rest +
+           "\n{ parallel i in tiles(N, A) { for j in tiles(i, B) { y[j] = x[j] } } }\n";
+  };
+  EXPECT_EQ(diagnosticsOf(kernel("tune A = 8, B = 9")), "");
+  EXPECT_EQ(diagnosticsOf(kernel("tune A = 7, B = 9")),
+            "E0625 2:7 `k` requires `A % 2 == 0`, which is false here\n");
+  EXPECT_EQ(diagnosticsOf(kernel("tune A = 8, B = 9") + "schedule k { B = 6 }"),
+            "E0625 5:1 `k` requires `A <= B`, which is false here\n");
+  EXPECT_EQ(diagnosticsOf(kernel("tune A = 8, B = 9") +
+                          "program p[N](x: f32[N]) -> (y: f32[N]) { y = k(x, A: 5) }"),
+            "E0625 5:46 `k` requires `A % 2 == 0`, which is false here\n");
+}
+
 TEST(Check, argumentsInAnIndex) {
   const std::string header = "kernel k[N](x: f32[N]) -> (y: f32[N])\n";
   EXPECT_EQ(
       diagnosticsOf(header + "{ parallel r in tiles(N, 4) { y[r] = x[r - 1, outside: 0.0] } }"),
-      "E0201 2:48 unknown name `outside`\n");
+      "E0201 2:47 unknown name `outside`\n");
   EXPECT_EQ(diagnosticsOf(header +
                           "{ parallel r in tiles(N, 4) { y[r] = load(x[r - 1, outside: 0.0]) } }"),
-            "E0201 2:53 unknown name `outside`\n");
+            "E0201 2:52 unknown name `outside`\n");
   // A value of this name begins a slice.
   EXPECT_EQ(diagnosticsOf("fn f(x: f32[9]) -> f32[4] { let outside = 2\n return x[outside:6] }"),
             "");
