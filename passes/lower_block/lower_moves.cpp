@@ -33,11 +33,26 @@ static void lowerDeinterleave(KernelContext &c, Operation *op);
 /// The lengths of a result's open axes, where an operation has them as operands, in their order.
 static ValueRange saidLengths(Operation *op) {
   return llvm::TypeSwitch<Operation *, ValueRange>(op)
-      .Case<ir::ReshapeOp, ir::BroadcastOp>([](auto made) { return made.getLengths(); })
+      .Case<ir::ReshapeOp, ir::BroadcastOp, ir::TopkOp>([](auto made) { return made.getLengths(); })
       .Case<ir::ZerosOp, ir::OnesOp, ir::FullOp>(
           [](Operation *made) { return made->getOperands(); })
       .Case<ir::IndexOp>([](ir::IndexOp made) { return made.getLengths(); })
       .Default([](Operation *) { return ValueRange(); });
+}
+
+/// The open axes of a result with the lengths that an operation has for them: the last ones, since
+/// `topk` takes the others from its operand.
+static llvm::SmallVector<std::pair<size_t, Value>> saidAxes(Operation *op, Value result) {
+  llvm::SmallVector<std::pair<size_t, Value>> said;
+  ValueRange lengths = saidLengths(op);
+  llvm::SmallVector<size_t> open;
+  for (auto [axis, extent] : llvm::enumerate(ir::extentsOf(result.getType())))
+    if (!extent.isConstant())
+      open.push_back(axis);
+  size_t skipped = open.size() - std::min<size_t>(open.size(), lengths.size());
+  for (size_t i = 0; i + skipped < open.size(); ++i)
+    said.emplace_back(open[i + skipped], lengths[i]);
+  return said;
 }
 
 /// The lengths of a result that its types name and nothing said before.
@@ -55,14 +70,9 @@ void bindLengths(KernelContext &c, Operation *op) {
     if (Value known = scalarOf(c, length))
       bind(result, axis, dealt(c, known, ir::extentsOf(result.getType())[axis]));
   };
-  auto named = [&](Value result, ValueRange lengths) {
-    size_t next = 0;
-    for (auto [axis, extent] : llvm::enumerate(ir::extentsOf(result.getType())))
-      if (!extent.isConstant() && next < lengths.size())
-        ranged(result, axis, lengths[next++]);
-  };
   for (Value result : op->getResults())
-    named(result, saidLengths(op));
+    for (auto [axis, length] : saidAxes(op, result))
+      ranged(result, axis, length);
   llvm::TypeSwitch<Operation *>(op)
       .Case<ir::SliceOp, ir::LoadOp>([&](auto slice) {
         size_t kept = 0;
@@ -85,13 +95,6 @@ void bindLengths(KernelContext &c, Operation *op) {
       .Case<ir::TakeOp>([&](auto take) {
         bind(take.getResult(), static_cast<size_t>(take.getAxis()), lengthAt(take.getIndex(), 0));
       })
-      .Case<ir::TopkOp>(
-          [&](auto top) { // the number that is kept; other axes are those of the operand
-            if (!top.getLengths().empty())
-              for (Value result : op->getResults())
-                ranged(result, ir::extentsOf(result.getType()).size() - 1,
-                       top.getLengths().front());
-          })
       .Case<ir::InterleaveOp>([&](auto both) {
         size_t last = ir::extentsOf(both.getResult().getType()).size() - 1;
         if (lengthAt(both.getA(), last))

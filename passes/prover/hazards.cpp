@@ -47,6 +47,7 @@ private:
   void judge(uint32_t number, const Event &event);
   void checkRead(uint32_t number, const Access &access, uint32_t atom);
   void checkHeld(uint32_t number, const Access &access, const Atom &atom);
+  void checkSure(uint32_t number, const Access &access, const Atom &atom);
   void checkWrite(uint32_t number, const Access &access, const Atom &atom);
   void checkInPlace(uint32_t number, const Event &event);
   bool sameBytes(const Access &a, const Access &b, bool &overlap) const;
@@ -276,11 +277,7 @@ void TileJudge::checkRead(uint32_t number, const Access &access, uint32_t index)
   // The last writer of the bytes wrote them through this very buffer, so only the value can be
   // wrong.
   if (atom.writer == own) {
-    // Of a read whose place data decide, too, nobody can say more.
-    bool isWhole = !access.partly && reader->getName().getStringRef() != "pto.tpush";
-    if (atom.unsure && isWhole && !judged_.findings.has(DiagId::CannotBeProved, reader, nullptr))
-      judged_.findings.undecided(reader, "whether all that `" + mnemonic(reader) + "` reads of `" +
-                                             name(access.buffer) + "` was written depends on data");
+    checkSure(number, access, atom);
     checkHeld(number, access, atom);
     return;
   }
@@ -307,6 +304,16 @@ void TileJudge::checkRead(uint32_t number, const Access &access, uint32_t index)
       {judged_.kernel.operations[buffers[other].op]->getLoc(), where(other)});
   finding->fix =
       "place `" + name(other) + "` where it shares no bytes with `" + name(access.buffer) + "`";
+}
+
+// Of a read whose place data decide, too, nobody can say more.
+void TileJudge::checkSure(uint32_t number, const Access &access, const Atom &atom) {
+  mlir::Operation *reader = judged_.operation(ref(number));
+  // A push hands on whole slots; who pops it reads what was written.
+  bool isWhole = !access.partly && reader->getName().getStringRef() != "pto.tpush";
+  if (atom.unsure && isWhole && !judged_.findings.has(DiagId::CannotBeProved, reader, nullptr))
+    judged_.findings.undecided(reader, "whether all that `" + mnemonic(reader) + "` reads of `" +
+                                           name(access.buffer) + "` was written depends on data");
 }
 
 // The right buffer, but does it still hold the value that the compiler takes from it?

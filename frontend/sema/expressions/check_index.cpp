@@ -465,29 +465,24 @@ bool isArgumentInIndex(Context &ctx, NodeId index, std::string_view argument) {
   if (!ctx.tree.is(index, NodeKind::SliceIndex))
     return false;
   NodeId start = SliceIndexView(ctx.tree, index).start();
-  // A value of that name begins a slice.
   return start != kNoNode && ctx.tree.is(start, NodeKind::NameExpr) &&
          ctx.text(start) == argument && !lookupValue(ctx, argument);
 }
 
 /// `x[r - 1, outside: 0.0]`, reported.
 static bool hasArgument(Context &ctx, NodeId node, std::span<const NodeId> indices) {
-  constexpr std::string_view argument = "outside";
   auto found = std::ranges::find_if(
-      indices, [&](NodeId index) { return isArgumentInIndex(ctx, index, argument); });
+      indices, [&](NodeId index) { return isArgumentInIndex(ctx, index, "outside"); });
   if (found == indices.end())
     return false;
-  SliceIndexView view(ctx.tree, *found);
-  std::string others, name(argument);
+  std::string region(ctx.text(IndexExprView(ctx.tree, node).base())), separator = "[";
   for (NodeId index : indices)
     if (index != *found)
-      others += (others.empty() ? "" : ", ") + std::string(ctx.text(index));
-  std::string value = view.stop() == kNoNode ? "…" : std::string(ctx.text(view.stop())),
-              region =
-                  std::string(ctx.text(IndexExprView(ctx.tree, node).base())) + "[" + others + "]";
-  ctx.sink.report(DiagId::UnknownName, ctx.span(view.start()), {name})
-      .help("an index has no arguments with names; `" + name + ":` is one of `load`: `load(" +
-            region + ", " + name + ": " + value + ")`");
+      region += std::exchange(separator, ", ") + std::string(ctx.text(index));
+  ctx.sink
+      .report(DiagId::UnknownName, ctx.span(SliceIndexView(ctx.tree, *found).start()), {"outside"})
+      .help("an index has no arguments with names; `outside:` is one of `load`: `load(" + region +
+            "], outside: …)`");
   return true;
 }
 
