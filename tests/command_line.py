@@ -389,6 +389,28 @@ where N <= 100
             expect(outcome.code == 5 and reason in outcome.stderr, target, values, outcome)
 
 
+def tunables_given(tools: Tools, folder: pathlib.Path) -> None:
+    """A tunable that decides a value has the value of `-D` on every executor."""
+    (folder / "blocks.ptl").write_text("""kernel counted[N](x: f32[N]) -> (y: i32[1] = 0)
+where B <= 8
+tune B = 4, TWICE: bool = false, C: [1, 2] = 1
+{
+    parallel i in tiles(N, B) {
+        atomic y[0] += 1
+        static if TWICE { for j in tiles(i, C) { atomic y[0] += i32(sum(x[j]), round: .even) } }
+    }
+}
+""")
+    for target in (("cpu",), ("reference",), ("a3", "--sim"), ("reference", "--shape", "chip=1", "--in-process")):
+        for given, wanted in (((), 3), (("-D", "B=2"), 5), (("-D", "counted.B=1", "-D", "counted.TWICE=1"), 18)):
+            command = ["run", "blocks.ptl", "--target", *target, "x=ones", "N=9", "-o", "y=y.npy", *given]
+            outcome = tools.run(*command, cwd=folder)
+            expect(outcome.code == 0 and numpy.load(folder / "y.npy")[0] == wanted, command, outcome)
+        for given, reason in (("B=0", "`0` is not a value for it"), ("C=3", "`3` is not in its domain"), ("B=9", "`B <= 8`")):
+            wrong = tools.run("run", "blocks.ptl", "--target", *target, "x=ones", "N=9", "-D", given, cwd=folder)
+            expect(wrong.code in (1, 5) and reason in wrong.stderr, target, given, wrong)
+
+
 def benches(tools: Tools, folder: pathlib.Path) -> None:
     (folder / "benches.ptl").write_text(BENCHES)
     rows = json.loads(tools.run("bench", "benches.ptl", "--json", cwd=folder).stdout)
@@ -605,7 +627,7 @@ def fast_start(tools: Tools, folder: pathlib.Path) -> None:
 
 TESTS = [
     version, exit_codes, element_types, standard_input, response_files, documents, colours, dependencies, error_limit, warnings,
-    wrong_usage, formatting, stopped_programs, values_of_conditions, benches, starter_project, completion,
+    wrong_usage, formatting, stopped_programs, values_of_conditions, tunables_given, benches, starter_project, completion,
     machines, robust, linker, numbers, fast_start,
 ]  # fmt: skip
 

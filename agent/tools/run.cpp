@@ -104,9 +104,11 @@ static std::map<std::string, int64_t> tunablesOf(const Call &call, const Callabl
 }
 
 static bool runOnReference(const CheckedProgram &program, Source &source, const CallableDecl &decl,
-                           const rt::Entry &entry, RunInputs &inputs, RunResults &results,
+                           const rt::Entry &entry, RunInputs &inputs,
+                           std::map<std::string, int64_t> tunables, RunResults &results,
                            std::string &printed, std::string &stop) {
   reference::RunOptions options;
+  options.tunables = std::move(tunables);
   options.print = [&](const std::string &line) { printed += line; };
   options.mostElements = int64_t(1) << 28;
   std::vector<reference::Value> args;
@@ -194,10 +196,10 @@ void runRun(Call &call, Answer &answer) {
   call.progress(0, 0, "running on " + target);
   RunResults results;
   std::string printed, stop;
-  bool isFine =
-      target == "reference"
-          ? runOnReference(*source->program, *source, *decl, entry, inputs, results, printed, stop)
-          : runNative(call, *decl, entry, executor, inputs, results, stop);
+  bool isFine = target == "reference"
+                    ? runOnReference(*source->program, *source, *decl, entry, inputs,
+                                     tunablesOf(call, *decl), results, printed, stop)
+                    : runNative(call, *decl, entry, executor, inputs, results, stop);
   answer.body["entry"] = decl->name;
   answer.body["target"] = target;
   answer.body["results"] = results.list;

@@ -1,10 +1,46 @@
 #include "codegen/pto/emit_pto_scalars.h"
 
+#include "ir/dialect/pto_dialect.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
 namespace ptl::pto {
+
+/// Whether a number of the scalar unit is at least 1, whatever the data are.
+static bool isPositive(Value number) {
+  if (IntegerAttr constant; matchPattern(number, m_Constant(&constant)))
+    return constant.getValue().isStrictlyPositive();
+  Operation *op = number.getDefiningOp();
+  if (!op)
+    return false;
+  auto isPositiveOperand = [](Value operand) { return isPositive(operand); };
+  if (isa<arith::MaxSIOp>(op))
+    return llvm::any_of(op->getOperands(), isPositiveOperand);
+  if (isa<arith::MinSIOp>(op))
+    return llvm::all_of(op->getOperands(), isPositiveOperand);
+  return isa<GetBlockNumOp, GetSubBlockNumOp>(op);
+}
+
+/// The divisor of a quotient of positions, where 0 counts as 1, as on the CPU and in the C++ text:
+/// what is proved of quotients holds for divisors of at least 1, and no position may lie outside of
+/// its array.
+static std::string guardedDivisor(PtoCode &code, Operation *op) {
+  Value divisor = op->getOperand(1);
+  if (isPositive(divisor))
+    return code.name(divisor);
+  TypedAttr zero = IntegerAttr::get(divisor.getType(), 0),
+            one = IntegerAttr::get(divisor.getType(), 1);
+  std::string isZero = code.fresh(code.plainName(op->getResult(0)) + "_by_zero"),
+              guarded = code.fresh(code.plainName(op->getResult(0)) + "_divisor");
+  code.line(op, isZero + " = arith.cmpi eq, " + code.name(divisor) + ", " + code.constant(zero) +
+                    " : " + code.typeOf(divisor));
+  code.line(op, guarded + " = arith.select " + isZero + ", " + code.constant(one) + ", " +
+                    code.name(divisor) + " : " + code.typeOf(divisor));
+  return guarded;
+}
 
 void emitScalar(PtoCode &code, Operation *op) {
   // PTOAS has `index` as 32 bits and no cast between it and integers of that width.
@@ -45,6 +81,12 @@ void emitScalar(PtoCode &code, Operation *op) {
                       code.typeOf(op->getOperand(1)));
     return code.line(op, code.result(op) + "arith.subf " + code.name(op->getOperand(0)) + ", " +
                              negated + " : " + code.typeOf(op->getResult(0)));
+  }
+  if (isa<arith::FloorDivSIOp, arith::CeilDivSIOp>(op)) {
+    std::string divisor = guardedDivisor(code, op);
+    return code.line(op, code.result(op) + op->getName().getStringRef().str() + " " +
+                             code.name(op->getOperand(0)) + ", " + divisor + " : " +
+                             code.typeOf(op->getResult(0)));
   }
   std::string head = code.result(op) + op->getName().getStringRef().str() + " ";
   if (auto compare = dyn_cast<arith::CmpIOp>(op))

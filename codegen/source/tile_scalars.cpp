@@ -85,7 +85,10 @@ std::optional<Expression> scalarText(BodyCode &code, Operation *op) {
                           operandBeside(code, choice.getFalseValue(), {}).text + " }",
                       Precedence::None};
   Type type = op->getNumResults() == 1 ? op->getResult(0).getType() : Type();
-  if (!type || type.isIndex() || type.isInteger(1))
+  // Other arithmetic of positions is written as dimensions are.
+  bool isOnBits = isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp, arith::AndIOp, arith::OrIOp,
+                      arith::XOrIOp>(op);
+  if (!type || (type.isIndex() && !isOnBits) || type.isInteger(1))
     return std::nullopt;
   std::optional<ArithOp> arithmetic = ir::arithOpOf(op);
   std::string_view form = arithmetic ? kSpellings[static_cast<size_t>(*arithmetic)] : "";

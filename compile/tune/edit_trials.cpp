@@ -53,16 +53,7 @@ static bool isExcluded(const CheckedProgram &program, const CallableDecl &decl,
         return valueOf(tunable);
     return std::nullopt;
   };
-  DimLookup dims = [&](SymbolId symbol) -> std::optional<int64_t> {
-    for (const Tunable &tunable : decl.tunables)
-      if (tunable.local->symbol && *tunable.local->symbol == symbol)
-        return valueOf(tunable);
-    return std::nullopt;
-  };
-  return std::any_of(decl.wheres.begin(), decl.wheres.end(), [&](const WhereClause &where) {
-    return where.onTunables && where.condition &&
-           !conditionHolds(*where.condition, dims, locals).value_or(true);
-  });
+  return excludingWhere(decl, locals) != nullptr;
 }
 
 /// The changed source, or null if it has more diagnostics than the present one.

@@ -16,54 +16,6 @@ static constexpr double kLeastGain = 0.005;
 /// How often two choices are measured again, in turn.
 static constexpr size_t kConfirmations = 5;
 
-static std::optional<bool> comparisonHolds(const OpExpr &op, const DimLookup &dims) {
-  if (!op.op || op.op->opClass != OpClass::Comparison || op.args.size() != 2 || !op.args[0] ||
-      !op.args[1] || !op.args[0]->dim || !op.args[1]->dim)
-    return std::nullopt;
-  std::optional<int64_t> a = evaluate(op.args[0]->dim, dims), b = evaluate(op.args[1]->dim, dims);
-  if (!a || !b)
-    return std::nullopt;
-  std::string_view name = op.op->name;
-  return name == "=="   ? *a == *b
-         : name == "!=" ? *a != *b
-         : name == "<=" ? *a <= *b
-         : name == "<"  ? *a < *b
-         : name == ">=" ? *a >= *b
-                        : *a > *b;
-}
-
-std::optional<bool> conditionHolds(const Expr &condition, const DimLookup &dims,
-                                   const LocalLookup &locals) {
-  switch (condition.kind) {
-  case ExprKind::Const:
-    return cast<ConstExpr>(condition).intValue != 0;
-  case ExprKind::LocalRef:
-    if (std::optional<int64_t> value = locals(*cast<LocalRefExpr>(condition).local))
-      return *value != 0;
-    return std::nullopt;
-  case ExprKind::Logical: {
-    const auto &logical = cast<LogicalExpr>(condition);
-    std::optional<bool> lhs = conditionHolds(*logical.lhs, dims, locals),
-                        rhs = conditionHolds(*logical.rhs, dims, locals);
-    // One operand may decide even if the other one is not known.
-    bool decides = !logical.isAnd;
-    if (lhs == decides || rhs == decides)
-      return decides;
-    return lhs && rhs ? std::optional(!decides) : std::nullopt;
-  }
-  case ExprKind::Op: {
-    const auto &op = cast<OpExpr>(condition);
-    if (op.op && op.op->name == "not" && op.args.size() == 1 && op.args[0]) {
-      std::optional<bool> inner = conditionHolds(*op.args[0], dims, locals);
-      return inner ? std::optional(!*inner) : std::nullopt;
-    }
-    return comparisonHolds(op, dims);
-  }
-  default:
-    return std::nullopt;
-  }
-}
-
 /// The schedule that applies now, chosen as ir/build does: by what is known when compiling, or for
 /// a kernel when it is called.
 static const ScheduleDecl *scheduleToday(const TuneQuestion &question) {
@@ -212,17 +164,7 @@ const WhereClause *EntryTuning::excluding(const TunePoint &point) const {
     }
     return std::nullopt;
   };
-  DimLookup dims = [&](SymbolId symbol) -> std::optional<int64_t> {
-    for (const Tunable &tunable : question_.decl.tunables)
-      if (tunable.local->symbol && *tunable.local->symbol == symbol)
-        return valueOf(*tunable.local);
-    return std::nullopt;
-  };
-  for (const WhereClause &where : question_.decl.wheres)
-    if (where.onTunables && where.condition &&
-        !conditionHolds(*where.condition, dims, valueOf).value_or(true))
-      return &where;
-  return nullptr;
+  return excludingWhere(question_.decl, valueOf);
 }
 
 TuneOutcome EntryTuning::evaluate(const TunePoint &point) {

@@ -8,6 +8,7 @@
 #include "compile/tune/predict_entry.h"
 #include "compile/tune/schedule_choices.h"
 #include "compile/tune/search.h"
+#include "frontend/sema/reported.h"
 
 #include <algorithm>
 #include <map>
@@ -113,10 +114,5 @@ struct ScheduleText {
   std::string when;  ///< `M >= 1024`; empty: for all lengths
   std::string items; ///< `BM = 64, pipeline k 3`
 };
-
-/// The value of a dimension or tunable in a condition; nothing if it is unknown.
-using LocalLookup = std::function<std::optional<int64_t>(const Local &local)>;
-std::optional<bool> conditionHolds(const Expr &condition, const DimLookup &dims,
-                                   const LocalLookup &locals);
 
 } // namespace ptl

@@ -228,6 +228,9 @@ ExitCode runOnReference(Run &run, const std::optional<RunShape> &shape) {
     args.push_back(reference::Value::scalar(kind, loadElem(&run.inputs.scalars[scalar++], kind)));
   }
   options.dims.insert(run.inputs.givenDims.begin(), run.inputs.givenDims.end());
+  options.tunables = tunablesGiven(run.session, run.decl);
+  if (run.session.failed())
+    return ExitCode::SourceErrors;
   std::optional<RunFiles> files;
   if (shape && shape->ranks)
     files.emplace(run.inputs, run.entry, pathsInParts(run), run.pending);

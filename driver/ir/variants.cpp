@@ -150,9 +150,14 @@ std::map<std::string, int64_t> tunablesGiven(Session &session, const CallableDec
         continue;
       std::string text = define.substr(equals + 1);
       int64_t value = givenNumber(text).value_or(-1);
+      bool isLegal = tunable.domain.empty() ||
+                     std::ranges::find(tunable.domain, value) != tunable.domain.end();
       if (value < (tunable.isBool ? 0 : 1) || (tunable.isBool && value > 1))
         session.sink().report(DiagId::BadRunArgument, kNoSpan,
                               {name, "`" + text + "` is not a value for it"});
+      else if (!isLegal)
+        session.sink().report(DiagId::BadRunArgument, kNoSpan,
+                              {name, "`" + text + "` is not in its domain"});
       else
         given[own] = value;
     }

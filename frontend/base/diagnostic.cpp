@@ -61,6 +61,11 @@ DiagnosticBuilder &DiagnosticBuilder::note(std::string text) {
   return *this;
 }
 
+DiagnosticBuilder &DiagnosticBuilder::consequence() {
+  diagnostic_->isConsequence = true;
+  return *this;
+}
+
 DiagnosticBuilder &DiagnosticBuilder::help(std::string text) {
   diagnostic_->helps.push_back(std::move(text));
   return *this;

@@ -107,6 +107,8 @@ struct Diagnostic {
   std::vector<std::string> notes;
   std::vector<std::string> helps;
   std::vector<Fix> fixes;
+  /// Another report says the mistake, perhaps in another sink, so this one is not shown.
+  bool isConsequence = false;
 
   /// The one fix that may be applied automatically; null if there is none, or more than one.
   const Fix *certainFix() const;
@@ -121,6 +123,8 @@ public:
   DiagnosticBuilder &label(Span span, std::string text);
   DiagnosticBuilder &note(std::string text);
   DiagnosticBuilder &help(std::string text);
+  /// The report stands for an error, and is not shown.
+  DiagnosticBuilder &consequence();
   /// A structured fix; its title is printed too.
   DiagnosticBuilder &fix(FixId id, std::string title, std::vector<TextEdit> edits);
   /// A fix that imports something into the file of the diagnostic.

@@ -240,7 +240,9 @@ void Prepared::rewrite(SymbolId symbol, Dim value, FactMask from) {
   if (std::optional<int64_t> bound = context->plainLowerBound(context->symbolDim(symbol)))
     takeNonNegative(context->sub(value, context->constant(*bound)), from);
   for (Known &known : again) {
-    update(known.value, known.from);
+    // An equation before this one may have been solved, so more symbols than this one are rewritten.
+    if (Dim reduced = reduce(known.value, known.from))
+      known.value = reduced;
     takeZero(known.value, known.from);
   }
 }

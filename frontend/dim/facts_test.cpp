@@ -85,6 +85,17 @@ TEST_F(FactsTest, EquationsWithoutALoneSymbol) {
   EXPECT_FALSE_FACT(facts.proveEqual(mul(M, N), add(mul(K, S), c(3))));
 }
 
+// None of the symbols stands alone until `s` is 1. Solving the first equation changes the second.
+TEST_F(FactsTest, OneEquationSolvesSeveral) {
+  FactSet facts(dims);
+  facts.addEqual(mul(s, N), dims.scale(M, 2));
+  facts.addEqual(mul(s, K), dims.scale(N, 2));
+  EXPECT_UNKNOWN(facts.proveEqual(K, dims.scale(M, 4)));
+  facts.addEqual(s, c(1));
+  EXPECT_TRUE_FACT(facts.proveEqual(K, dims.scale(M, 4)));
+  EXPECT_EQ(facts.reduce(mul(K, S)), facts.reduce(mul(dims.scale(M, 4), S)));
+}
+
 TEST_F(FactsTest, AQuotientOfAMultipleIsTheOtherFactor) {
   FactSet facts(dims);
   facts.addLessEqual(c(1), s);

@@ -118,6 +118,7 @@ static bool isSyntax(const Diagnostic &diagnostic) {
 /// names.
 static void removeConsequences(ProgramState &state,
                                const std::function<uint32_t(Span)> &lineOfSpan) {
+  state.sink.removeIf([](const Diagnostic &diagnostic) { return diagnostic.isConsequence; });
   std::set<std::pair<FileId, uint32_t>> lines;
   std::vector<Span> decls;
   auto lineOf = [&](Span span) { return std::pair(span.file, lineOfSpan(span)); };

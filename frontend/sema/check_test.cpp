@@ -104,6 +104,13 @@ TEST(Check, imports) {
             "W1202 1:13 `one` is imported but never used\n");
   EXPECT_EQ(diagnosticsOf("import nothing", options),
             "E0207 1:8 cannot find the module `nothing`\n");
+  // The import is the mistake, and what it was to bind is no other one.
+  EXPECT_EQ(diagnosticsOf("import nothing: lost\nimport void\nimport lib: onne\n"
+                          "fn f(x: f32) -> f32 { return lost(x) + void.g(x) + onne(x) }",
+                          options),
+            "E0207 1:8 cannot find the module `nothing`\n"
+            "E0207 2:8 cannot find the module `void`\n"
+            "E0209 3:13 module `lib` has no `onne`\n");
   options.overlays["a.ptl"] = "import b";
   options.overlays["b.ptl"] = "import a";
   EXPECT_EQ(diagnosticsOf("import a", options),
@@ -142,6 +149,40 @@ TEST(Check, unused) {
   EXPECT_EQ(diagnosticsOf("fn f(x: f32, y: f32) -> f32 { return x }"),
             "W1201 1:14 the parameter `y` is never used\n");
   EXPECT_EQ(diagnosticsOf("fn f(x: f32, _y: f32) -> f32 { let _a = x\n return x }"), "");
+}
+
+TEST(Check, aLengthWithoutABoundIsOneMistake) {
+  EXPECT_EQ(diagnosticsOf("kernel k[N, M](x: f32[N, M], z: f32[M, N]) -> (y: f32[N, M])\n"
+                          "{ parallel r in tiles(N, 4) { y[r, :] = x[r, :] + z[:, r].T } }"),
+            "E0605 2:41 the extent `M` of this load needs a static bound on chip: `f32[r, M]`\n");
+}
+
+TEST(Check, conditionsOnTunablesHoldForTheirValues) {
+  auto kernel = [](const std::string &rest) {
+    return "kernel k[N](x: f32[N]) -> (y: f32[N])\nwhere A % 2 == 0, A <= B\n" + rest +
+           "\n{ parallel i in tiles(N, A) { for j in tiles(i, B) { y[j] = x[j] } } }\n";
+  };
+  EXPECT_EQ(diagnosticsOf(kernel("tune A = 8, B = 9")), "");
+  EXPECT_EQ(diagnosticsOf(kernel("tune A = 7, B = 9")),
+            "E0625 2:7 `k` requires `A % 2 == 0`, which is false here\n");
+  EXPECT_EQ(diagnosticsOf(kernel("tune A = 8, B = 9") + "schedule k { B = 6 }"),
+            "E0625 5:1 `k` requires `A <= B`, which is false here\n");
+  EXPECT_EQ(diagnosticsOf(kernel("tune A = 8, B = 9") +
+                          "program p[N](x: f32[N]) -> (y: f32[N]) { y = k(x, A: 5) }"),
+            "E0625 5:46 `k` requires `A % 2 == 0`, which is false here\n");
+}
+
+TEST(Check, argumentsInAnIndex) {
+  const std::string header = "kernel k[N](x: f32[N]) -> (y: f32[N])\n";
+  EXPECT_EQ(
+      diagnosticsOf(header + "{ parallel r in tiles(N, 4) { y[r] = x[r - 1, outside: 0.0] } }"),
+      "E0201 2:47 unknown name `outside`\n");
+  EXPECT_EQ(diagnosticsOf(header +
+                          "{ parallel r in tiles(N, 4) { y[r] = load(x[r - 1, outside: 0.0]) } }"),
+            "E0201 2:52 unknown name `outside`\n");
+  // A value of this name begins a slice.
+  EXPECT_EQ(diagnosticsOf("fn f(x: f32[9]) -> f32[4] { let outside = 2\n return x[outside:6] }"),
+            "");
 }
 
 TEST(Check, propertiesAndTests) {

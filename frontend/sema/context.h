@@ -71,6 +71,8 @@ struct Context {
   std::unordered_map<const Local *, ConstValue> localConsts; ///< values of `const` statements
   std::unordered_map<uint32_t, Dim> capacityCache; ///< by id of the length, under `capacityFacts`
   FactSet capacityFacts;
+  /// by id: lengths of which it was reported that they have no bound
+  std::unordered_set<uint32_t> reportedLengths;
   bool inSection = false;      ///< inside `on aic { … }`, `on chip 0 { … }`
   PartSections partSections;   ///< of a program
   std::string sectionCore;     ///< `aic`, in its section

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace ptl {
 
@@ -45,6 +46,9 @@ struct StringHash {
 template <typename Value>
 using StringMap = std::unordered_map<std::string, Value, StringHash, std::equal_to<>>;
 
+/// The names that imports were to bind, and of which a report says why they do not.
+using FailedImports = std::unordered_set<std::string, StringHash, std::equal_to<>>;
+
 /// The index of one file. Trees must outlive it or be replaced in it.
 struct ModuleIndex {
   /// A name that an import binds.
@@ -58,6 +62,7 @@ struct ModuleIndex {
   std::array<StringMap<DeclSite>, kDeclSpaces> spaces; ///< the first declaration of each name
   StringMap<Import> modules;                           ///< `nn` of `import std.nn`
   StringMap<Import> names;                             ///< `silu` of `import std.nn: silu`
+  FailedImports failed;
 
   const StringMap<DeclSite> &of(DeclSpace space) const {
     return spaces[static_cast<size_t>(space)];

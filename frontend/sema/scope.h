@@ -90,6 +90,7 @@ struct ModuleScope {
   StringMap<ConstDecl *> consts;
   StringMap<ImportedName> modules; ///< `nn` of `import std.nn`
   StringMap<ImportedName> names;   ///< `silu` of `import std.nn: silu`
+  FailedImports failed;            ///< of a whole check; that of a chunk has those of its index
   const ModuleIndex *index = nullptr;
 };
 

@@ -1,5 +1,6 @@
 // Schedules, tunables, outputs and bodies of declarations.
 #include "ir/build/build_decl.h"
+#include "frontend/sema/reported.h"
 #include "ir/build/build_assign.h"
 #include "ir/build/build_branch.h"
 #include "ir/build/build_dim.h"
@@ -129,8 +130,25 @@ Schedules schedulesOf(BuildContext &c, const CallableDecl &decl, const Frame &fr
   return result;
 }
 
+/// Reports the `where` on tunables that their values exclude: the checker has relied on it.
+static void requireConditions(BuildContext &c, const CallableDecl &decl,
+                              const std::map<const Local *, int64_t> &values) {
+  auto valueOf = [&](const Local &local) -> std::optional<int64_t> {
+    auto found = values.find(&local);
+    return found == values.end() ? std::nullopt : std::optional(found->second);
+  };
+  const WhereClause *where = excludingWhere(decl, valueOf);
+  if (!where)
+    return;
+  auto report = c.sink.report(DiagId::WhereIsFalse, where->span, {decl.name, where->text});
+  for (const Tunable &tunable : decl.tunables)
+    if (!tunable.isBool)
+      report.note("`" + tunable.local->name + "` is " + std::to_string(values.at(tunable.local)));
+}
+
 void bindTunables(BuildContext &c, Frame &frame, const std::map<std::string, int64_t> &overrides) {
   Frame *outer = std::exchange(c.frame, &frame);
+  std::map<const Local *, int64_t> values;
   for (const Tunable &tunable : frame.decl->tunables) {
     int64_t value = tunable.defaultValue;
     if (frame.schedule)
@@ -139,6 +157,7 @@ void bindTunables(BuildContext &c, Frame &frame, const std::map<std::string, int
           value = scheduled;
     if (auto found = overrides.find(tunable.local->name); found != overrides.end())
       value = found->second;
+    values[tunable.local] = value;
     if (tunable.local->symbol)
       bindSymbolConstant(c, *tunable.local->symbol, value);
     Location loc = c.location(tunable.local->span);
@@ -146,6 +165,7 @@ void bindTunables(BuildContext &c, Frame &frame, const std::map<std::string, int
         tunable.isBool ? mlir::Value(c.make<arith::ConstantIntOp>(loc, value, 1)) : c.index(value);
     frame.locals[tunable.local->index] = Bound::of(bound);
   }
+  requireConditions(c, *frame.decl, values);
   c.frame = outer;
 }
 

@@ -384,13 +384,17 @@ void Workspace::resolveImport(File &file, const Tree &tree, NodeId node) {
   for (const fs::path &place : request.places)
     if ((imported = load(place.string())))
       break;
-  if (!imported)
+  if (!imported) {
+    failNames(tree, node, request, file.index.failed);
     return reportModuleNotFound(request, "", file.importErrors);
+  }
   std::vector<const File *> seen;
   auto cycle = importPath(*imported, file, seen);
-  if (!cycle.empty())
+  if (!cycle.empty()) {
     // The import that closes a cycle is refused, so the graph of imports has none.
+    failNames(tree, node, request, file.index.failed);
     return reportImportCycle(request, cycle, file.importErrors);
+  }
   if (std::find(file.imports.begin(), file.imports.end(), imported) == file.imports.end())
     file.imports.push_back(imported);
   bindImport(tree, node, request, file.index, imported->index, file.importErrors);
@@ -403,6 +407,7 @@ void Workspace::resolveImports(File &file) {
   file.imports.clear();
   file.index.modules.clear();
   file.index.names.clear();
+  file.index.failed.clear();
   for (const Place &place : file.document.places()) {
     const Tree &tree = *place.chunk->tree;
     if (place.chunk->hasImports)

@@ -13,9 +13,10 @@ namespace ptl::block {
 
 using ir::Place;
 
-/// Whether a slice has all of a tile, as that of `tile[new, :]`. What it has of memory is loaded.
+/// Whether a slice has all of a tile, as that of `tile[new, :]`. What it has of memory is loaded. One
+/// with a value for what lies outside may have the lengths of the tile, and begin elsewhere.
 static bool isAllOf(ir::SliceOp slice) {
-  if (!slice || !slice.getDropped().empty() || !slice.getSteps().empty())
+  if (!slice || !slice.getDropped().empty() || !slice.getSteps().empty() || slice.getOutside())
     return false;
   auto of = cast<ir::ArrayType>(slice.getSource().getType());
   return of.getPlace() != Place::Gm && ir::extentsOf(slice.getType()) == of.getExtents();
@@ -76,47 +77,45 @@ static std::string reasonOf(Place place) {
   }
 }
 
+/// A place that the source or a schedule wants for a tile.
+struct WantedPlace {
+  Value tile;
+  llvm::StringRef place;
+  std::string name;
+  Location at;
+};
+
 /// The value is called what its pinned form is.
-static void unpin(ir::CastOp pinned) {
+static void unpin(ir::CastOp pinned, llvm::MutableArrayRef<WantedPlace> wanted) {
   Operation *made = pinned.getSource().getDefiningOp();
   if (std::string name = nameOf(pinned.getLoc());
       made && !name.empty() && nameOf(made->getLoc()).empty())
     made->setLoc(NameLoc::get(StringAttr::get(made->getContext(), name), made->getLoc()));
   Value source = pinned.getSource();
-  pinned.getResult().replaceAllUsesWith(source);
-  pinned.erase();
+  auto replace = [&](Operation *op) {
+    for (WantedPlace &each : wanted)
+      if (each.tile == op->getResult(0))
+        each.tile = source;
+    op->getResult(0).replaceAllUsesWith(source);
+    op->erase();
+  };
+  replace(pinned);
   // The place kept slices apart that have all of the tile.
   for (Operation *user : llvm::make_early_inc_range(source.getUsers()))
-    if (auto slice = dyn_cast<ir::SliceOp>(user); isAllOf(slice)) {
-      slice.replaceAllUsesWith(source);
-      slice.erase();
-    }
+    if (auto slice = dyn_cast<ir::SliceOp>(user); isAllOf(slice))
+      replace(slice);
 }
 
 bool takePlaces(ir::ParallelOp grid, const Machine &machine, const Report &report) {
   if (attrs::manual.isOn(grid))
     return true;
-  std::optional<CoreAssignment> cores;
-  bool fits = true;
+  llvm::SmallVector<WantedPlace> wanted;
   llvm::SmallVector<ir::CastOp> pins;
-  auto check = [&](Value tile, llvm::StringRef place, std::string name) {
-    // Most grids pin nothing, and assigning cores takes a walk over all operations.
-    if (!cores)
-      cores = assignCores(grid);
-    llvm::SmallVector<Place> places = placesOf(tile, *cores);
-    if (llvm::any_of(places, [&](Place own) { return ir::placeName(own) == place; }))
-      return;
-    bool isOperand = place == "left" || place == "right";
-    report(DiagId::PlaceNotTaken, tile.getLoc(),
-           {std::move(name), place.str(), machine.name,
-            isOperand ? "operands go there step by step, from `@mat`" : reasonOf(places.front())});
-    fits = false;
-  };
   grid->walk([&](Operation *op) {
     // The schedule places a program's values; the type places a kernel's tiles.
     if (auto required = attrs::place.of(op))
-      check(op->getResult(0), cast<StringAttr>(required[0]).getValue(),
-            cast<StringAttr>(required[1]).str());
+      wanted.push_back({op->getResult(0), cast<StringAttr>(required[0]).getValue(),
+                        cast<StringAttr>(required[1]).str(), op->getLoc()});
     auto pinned = dyn_cast<ir::CastOp>(op);
     auto type = pinned ? dyn_cast<ir::ArrayType>(pinned.getType()) : ir::ArrayType();
     if (!type || ir::extentsOf(type) != ir::extentsOf(pinned.getSource().getType()))
@@ -124,11 +123,28 @@ bool takePlaces(ir::ParallelOp grid, const Machine &machine, const Report &repor
     // Casts without a name only move values from place to place where variables are assigned.
     bool isSaid = type.getPlace() != Place::Inferred && type.getPlace() != Place::Gm;
     if (std::string name = nameOf(op->getLoc()); isSaid && !name.empty())
-      check(pinned.getResult(), ir::placeName(type.getPlace()), name);
+      wanted.push_back({pinned.getResult(), ir::placeName(type.getPlace()), name, op->getLoc()});
     pins.push_back(pinned);
   });
-  // Pins are erased behind the walk, which still visits them.
-  llvm::for_each(pins, unpin);
+  // Pins are erased behind the walk, which still visits them, and before the cores are assigned: a
+  // pin between a sum of products and the variable that carries it would hide the accumulator.
+  for (ir::CastOp pin : pins)
+    unpin(pin, wanted);
+  std::optional<CoreAssignment> cores;
+  bool fits = true;
+  for (const WantedPlace &each : wanted) {
+    // Most grids pin nothing, and assigning cores takes a walk over all operations.
+    if (!cores)
+      cores = assignCores(grid);
+    llvm::SmallVector<Place> places = placesOf(each.tile, *cores);
+    if (llvm::any_of(places, [&](Place own) { return ir::placeName(own) == each.place; }))
+      continue;
+    bool isOperand = each.place == "left" || each.place == "right";
+    report(DiagId::PlaceNotTaken, each.at,
+           {each.name, each.place.str(), machine.name,
+            isOperand ? "operands go there step by step, from `@mat`" : reasonOf(places.front())});
+    fits = false;
+  }
   return fits;
 }
 

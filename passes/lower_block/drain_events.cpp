@@ -140,11 +140,14 @@ private:
         b.setInsertionPoint(&op);
         if (auto loop = dyn_cast<scf::ForOp>(op))
           pending = threadLoop(b, loop, pending);
+        else if (auto loop = dyn_cast<scf::WhileOp>(op))
+          pending = threadWhile(b, loop, pending);
         else if (auto branch = dyn_cast<scf::IfOp>(op))
           pending = threadIf(b, branch, pending);
         else
           report_(DiagId::NotOnBlockLevel, op.getLoc(),
-                  {"a loop that leaves events set, but is no `for`,", machine_.name});
+                  {"`" + op.getName().getStringRef().str() + "` that leaves events set",
+                   machine_.name});
       }
     }
     return pending;
@@ -173,6 +176,29 @@ private:
     FailureOr<LoopLikeOpInterface> made =
         loop.replaceWithAdditionalYields(b, {pending}, false, yields);
     return succeeded(made) ? (*made)->getResults().back() : pending;
+  }
+
+  /// The condition may have events of its own, so both regions carry what is pending.
+  Value threadWhile(IRRewriter &b, scf::WhileOp loop, Value pending) {
+    Location loc = loop.getLoc();
+    llvm::SmallVector<Value> inits(loop.getInits());
+    inits.push_back(pending);
+    llvm::SmallVector<Type> types(loop.getResultTypes());
+    types.push_back(pending.getType());
+    auto made = b.create<scf::WhileOp>(loc, types, inits);
+    made->setAttrs(loop->getAttrs());
+    made.getBefore().takeBody(loop.getBefore());
+    made.getAfter().takeBody(loop.getAfter());
+    Value asked = made.getBeforeBody()->addArgument(pending.getType(), loc);
+    asked = thread(b, *made.getBeforeBody(), asked);
+    made.getConditionOp().getArgsMutable().append(asked);
+    Value done = made.getAfterBody()->addArgument(pending.getType(), loc);
+    done = thread(b, *made.getAfterBody(), done);
+    made.getYieldOp().getResultsMutable().append(done);
+    for (auto [from, to] : llvm::zip(loop.getResults(), made.getResults()))
+      from.replaceAllUsesWith(to);
+    b.eraseOp(loop);
+    return made.getResults().back();
   }
 
   Value threadIf(IRRewriter &b, scf::IfOp branch, Value pending) {

@@ -19,6 +19,11 @@
 
 namespace ptl::block {
 
+/// What a core has of a length that is dealt to the vector cores, at least 1, and whether it has anything.
+struct DealtLength {
+  mlir::Value part, present;
+};
+
 /// The state of the function that is being emitted, and of the values of its grid. The lowering is
 /// functions that read and change it.
 struct KernelContext {
@@ -73,7 +78,8 @@ struct KernelContext {
   llvm::DenseMap<mlir::Value, mlir::Value> queues;
   llvm::DenseMap<mlir::Value, mlir::StringAttr> pointerNames;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> globalLengths;
-  llvm::DenseMap<mlir::Value, mlir::Value> dealtLengths, dealtPresent;
+  /// by length and a number that says the capacity and whether it is dealt
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, DealtLength> dealtLengths;
   /// The exclusive upper bound of the range of a loop's or the grid's variable.
   llvm::DenseMap<mlir::Value, mlir::Value> rangeEnds;
   llvm::SmallVector<Waiting> waiting;

@@ -40,6 +40,21 @@ static ValueRange saidLengths(Operation *op) {
       .Default([](Operation *) { return ValueRange(); });
 }
 
+/// The open axes of a result with the lengths that an operation has for them: the last ones, since
+/// `topk` takes the others from its operand.
+static llvm::SmallVector<std::pair<size_t, Value>> saidAxes(Operation *op, Value result) {
+  llvm::SmallVector<std::pair<size_t, Value>> said;
+  ValueRange lengths = saidLengths(op);
+  llvm::SmallVector<size_t> open;
+  for (auto [axis, extent] : llvm::enumerate(ir::extentsOf(result.getType())))
+    if (!extent.isConstant())
+      open.push_back(axis);
+  size_t skipped = open.size() - std::min<size_t>(open.size(), lengths.size());
+  for (size_t i = 0; i + skipped < open.size(); ++i)
+    said.emplace_back(open[i + skipped], lengths[i]);
+  return said;
+}
+
 /// The lengths of a result that its types name and nothing said before.
 void bindLengths(KernelContext &c, Operation *op) {
   auto bind = [&](Value result, size_t axis, Value length) {
@@ -55,14 +70,9 @@ void bindLengths(KernelContext &c, Operation *op) {
     if (Value known = scalarOf(c, length))
       bind(result, axis, dealt(c, known, ir::extentsOf(result.getType())[axis]));
   };
-  auto named = [&](Value result, ValueRange lengths) {
-    size_t next = 0;
-    for (auto [axis, extent] : llvm::enumerate(ir::extentsOf(result.getType())))
-      if (!extent.isConstant() && next < lengths.size())
-        ranged(result, axis, lengths[next++]);
-  };
   for (Value result : op->getResults())
-    named(result, saidLengths(op));
+    for (auto [axis, length] : saidAxes(op, result))
+      ranged(result, axis, length);
   llvm::TypeSwitch<Operation *>(op)
       .Case<ir::SliceOp, ir::LoadOp>([&](auto slice) {
         size_t kept = 0;

@@ -356,6 +356,12 @@ static void sortByElements(KernelContext &c, Operation *op, const ShapedTile &fr
   const ShapedTile &any = keys ? *keys : *places;
   // Counting takes quadratic time but no memory, and every element type has it.
   Value length = from.lengths[axis], kept = any.lengths[axis];
+  // Data decide which place an element takes, so the proof that all are written needs a value in each.
+  forEach(c, any.lengths, [&](Indices at) {
+    for (const ShapedTile *shape : {keys, places})
+      if (shape)
+        writeElement(c, *shape, at, constantOf(c, shape->tile.element, 0));
+  });
   forEach(c, from.lengths, [&](Indices at) {
     Value element = readElement(c, from, at);
     auto loop = c.b.create<scf::ForOp>(c.loc, constant(c, 0), length, constant(c, 1),

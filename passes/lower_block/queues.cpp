@@ -371,8 +371,9 @@ Value dealt(KernelContext &c, Value length, const ir::Extent &extent, Value *pre
     // Both cores then have all of their rows.
     if (deals ? number.getInt() == 2 * own : number.getInt() > 0)
       return deals ? constant(c, own) : length;
-  Value &part = c.dealtLengths[length];
-  if (!part) {
+  // Extents of one length may have different capacities, and not all of them are dealt.
+  DealtLength &dealt = c.dealtLengths[{length, deals ? own : -own - 1}];
+  if (!dealt.part) {
     OpBuilder::InsertionGuard guard(c.b); // beside the length, so that every use comes after it
     c.b.setInsertionPointAfterValue(length);
     Value rest = length;
@@ -380,14 +381,14 @@ Value dealt(KernelContext &c, Value length, const ir::Extent &extent, Value *pre
       rest = c.b.createOrFold<arith::SubIOp>(
           c.loc, length, c.b.createOrFold<arith::MulIOp>(c.loc, c.subblock, constant(c, own)));
     // Instructions take no empty tile, so a core without rows computes one; `present` says that it must not be stored.
-    part =
+    dealt.part =
         c.b.createOrFold<arith::MaxSIOp>(c.loc, minimum(c, rest, constant(c, own)), constant(c, 1));
-    c.dealtPresent[length] =
+    dealt.present =
         c.b.create<arith::CmpIOp>(c.loc, arith::CmpIPredicate::sgt, rest, constant(c, 0));
   }
   if (present)
-    *present = c.dealtPresent[length];
-  return part;
+    *present = dealt.present;
+  return dealt.part;
 }
 
 } // namespace ptl::block

@@ -62,7 +62,7 @@ bool unrollLoops(ir::ParallelOp grid, const Report &report) {
       factor = (upper.getInt() - lower.getInt() + step.getInt() - 1) / step.getInt();
     auto at = attrs::unrollAt.take(loop);
     std::string why =
-        multiplies ? "products accumulate in the loop, whose iterations overlap without unrolling"
+        multiplies ? "the loop computes products, and its iterations overlap without unrolling"
         : factor == 0
             ? "the number of iterations of the loop is unknown: give the factor as a number"
         : factor > mostCopies ? "at most " + std::to_string(mostCopies) + " copies are made"

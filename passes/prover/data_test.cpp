@@ -25,6 +25,37 @@ TEST_F(Prover, WindowsWhosePlaceOnlyTheDataKnows) {
   EXPECT_EQ(codes(prove(row + fill + barrier + put + barrier + kAbs)), "");
   EXPECT_EQ(codes(prove(row + fill + barrier + put + kAbs)), "E0917 ");
   EXPECT_EQ(codes(prove(row + put + barrier + take)), "");
+  // One row was written, and it is read that all were.
+  EXPECT_EQ(codes(prove(row + put + barrier + kAbs)), "W1901 ");
+  EXPECT_EQ(codes(prove(row + put + barrier + fill + barrier + put + barrier + kAbs)), "");
+}
+
+// An element whose position only the data knows is one of them, and not all of them.
+TEST_F(Prover, ElementsWhosePlaceOnlyTheDataKnows) {
+  std::string at = R"(
+    %d = pto.load_scalar %x[%c0] : !pto.ptr<f32> -> f32
+    %l = arith.fptosi %d : f32 to i64
+    %r = arith.index_cast %l : i64 to index
+  )";
+  std::string put = "pto.tsetval ins(%r, %one : index, f32) outs(%a : !t)\n",
+              first = "pto.tsetval ins(%c0, %one : index, f32) outs(%a : !t)\n",
+              take = "%s = pto.tgetval ins(%a, %r : !t, index) outs : f32\n",
+              use = "pto.store_scalar %s, %x[%c0] : f32, !pto.ptr<f32>\n", fill = kFill;
+  auto after = [](const char *from, const char *to) {
+    std::string pipes = std::string("[<") + from + ">, <" + to + ">, <EVENT_ID0>]\n";
+    return "pto.set_flag" + pipes + "pto.wait_flag" + pipes;
+  };
+  std::string toScalar = after("PIPE_V", "PIPE_S"), toVector = after("PIPE_S", "PIPE_V");
+  EXPECT_EQ(codes(prove(at + put + toVector + kAbs)), "W1901 ");
+  EXPECT_EQ(codes(prove(at + fill + toScalar + put + toVector + kAbs)), "");
+  EXPECT_EQ(codes(prove(at + fill + put + toVector + kAbs)), "E0917 ");
+  // What is read may be what was written, and where nothing was it is not.
+  EXPECT_EQ(codes(prove(at + first + take + use)), "");
+  EXPECT_EQ(codes(prove(at + take + use)), "E0919 ");
+  // The same, where turns of a loop are merged into one event.
+  std::string turns = "scf.for %i = %c0 to %c64 step %c1 {\n", end = "}\n";
+  EXPECT_EQ(codes(prove(at + turns + put + end + toVector + kAbs)), "W1901 ");
+  EXPECT_EQ(codes(prove(at + fill + toScalar + turns + put + end + toVector + kAbs)), "");
 }
 
 // A box is as long as it may be: of `min(l, 4)` rows two beside each other are apart, and one of

@@ -18,6 +18,7 @@ namespace {
 struct Atom {
   uint32_t writer = kNone;
   bool undefined = false; ///< the writer used it as scratch
+  bool unsure = false;    ///< data decide whether it was written
   uint32_t held = 0;      ///< what the writer left, as of `AccessSpec`
   uint32_t readers[8];    ///< the last reader of each pipe since the writer
   Atom() { std::fill(std::begin(readers), std::end(readers), kNone); }
@@ -46,6 +47,7 @@ private:
   void judge(uint32_t number, const Event &event);
   void checkRead(uint32_t number, const Access &access, uint32_t atom);
   void checkHeld(uint32_t number, const Access &access, const Atom &atom);
+  void checkSure(uint32_t number, const Access &access, const Atom &atom);
   void checkWrite(uint32_t number, const Access &access, const Atom &atom);
   void checkInPlace(uint32_t number, const Event &event);
   bool sameBytes(const Access &a, const Access &b, bool &overlap) const;
@@ -196,13 +198,14 @@ uint32_t &TileJudge::lastWrite(uint32_t buffer, uint32_t atom) {
 void TileJudge::judge(uint32_t number, const Event &event) {
   if (event.inPlace || event.accesses > 1)
     checkInPlace(number, event);
+  // A write before the last allocation of the buffer does not count.
+  auto isWritten = [&](const Access &access, uint32_t i) {
+    uint32_t own = lastWrite(access.buffer, i);
+    return own != kNone && own >= epoch_[access.buffer];
+  };
   for (uint32_t a = event.access; a < event.access + event.accesses; ++a) {
     const Access &access = core_.accesses[a];
-    auto isDefined = [&](uint32_t i) {
-      // A write before the last allocation of the buffer does not count.
-      uint32_t own = lastWrite(access.buffer, i);
-      return own != kNone && own >= epoch_[access.buffer];
-    };
+    auto isDefined = [&](uint32_t i) { return isWritten(access, i); };
     // An access at an unknown position may miss the undefined bytes, as long as some of the bytes are defined. Where none is, it reads //
     // undefined bytes at whatever position.
     bool mayMiss = access.partly && (access.writes || llvm::any_of(atomsOf(a), isDefined));
@@ -220,8 +223,11 @@ void TileJudge::judge(uint32_t number, const Event &event) {
     for (uint32_t i : atomsOf(a)) {
       Atom &atom = atoms_[i];
       if (access.writes || access.scratch) {
+        bool staysUnsure = !isWritten(access, i) || atom.undefined || atom.unsure;
         atom = Atom();
         atom.writer = number;
+        // Where data decide the place of a write, it makes defined what it meets, and nobody knows what it meets.
+        atom.unsure = access.partly && staysUnsure;
         // What scratch leaves behind is garbage, which a later reader of this buffer must not see.
         atom.undefined = access.scratch;
         atom.held = access.scratch ? 0 : access.held;
@@ -271,6 +277,7 @@ void TileJudge::checkRead(uint32_t number, const Access &access, uint32_t index)
   // The last writer of the bytes wrote them through this very buffer, so only the value can be
   // wrong.
   if (atom.writer == own) {
+    checkSure(number, access, atom);
     checkHeld(number, access, atom);
     return;
   }
@@ -297,6 +304,16 @@ void TileJudge::checkRead(uint32_t number, const Access &access, uint32_t index)
       {judged_.kernel.operations[buffers[other].op]->getLoc(), where(other)});
   finding->fix =
       "place `" + name(other) + "` where it shares no bytes with `" + name(access.buffer) + "`";
+}
+
+// Of a read whose place data decide, too, nobody can say more.
+void TileJudge::checkSure(uint32_t number, const Access &access, const Atom &atom) {
+  mlir::Operation *reader = judged_.operation(ref(number));
+  // A push hands on whole slots; who pops it reads what was written.
+  bool isWhole = !access.partly && reader->getName().getStringRef() != "pto.tpush";
+  if (atom.unsure && isWhole && !judged_.findings.has(DiagId::CannotBeProved, reader, nullptr))
+    judged_.findings.undecided(reader, "whether all that `" + mnemonic(reader) + "` reads of `" +
+                                           name(access.buffer) + "` was written depends on data");
 }
 
 // The right buffer, but does it still hold the value that the compiler takes from it?

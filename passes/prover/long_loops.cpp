@@ -205,8 +205,10 @@ bool Runner::gather(const Step &step, const AccessSpec &spec) {
   Access access{spec.reads, spec.writes, spec.scratch, spec.atomic};
   touchTile(spec, access);
   // These depend on the order of reads and writes among the turns, so one event cannot stand for
-  // them.
-  if (access.partly || access.scratch || (access.reads && access.writes))
+  // them. An element somewhere in a tile is read as often as it is written, in any order.
+  const RunningTile &tile = tileAt(spec.value);
+  bool isElement = access.partly && !tile.amongRows && !tile.amongCols;
+  if (access.scratch || (!isElement && (access.partly || (access.reads && access.writes))))
     return false;
   bool isOwn = false;
   for (const ByteRange &range : ranges_[access.bytes]) {
@@ -217,11 +219,11 @@ bool Runner::gather(const Step &step, const AccessSpec &spec) {
       return false;
     isOwn |= written != gatheredWrites_.end();
   }
-  if (access.writes)
+  if (access.writes && !access.partly)
     for (const ByteRange &range : ranges_[access.bytes])
       gatheredWrites_[placeOf(access, range)] = access.buffer;
   // A read of what the nest itself has written is ordered by the scalar unit.
-  else if (isOwn)
+  if (!access.writes && isOwn)
     return true;
   uint32_t scalars = 0;
   for (uint32_t operand : step.args)

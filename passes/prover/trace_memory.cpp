@@ -217,13 +217,19 @@ void Runner::touchTile(const AccessSpec &spec, Access &access) {
   access.base = tile.base;
   access.place = shape.place;
   int64_t row = tile.row, col = tile.col, rows = tile.validRows, cols = tile.validCols;
-  access.partly = tile.amongRows || tile.amongCols;
-  if (access.partly) {
+  auto isFromData = [&](uint32_t position) { return position != kNone && at(position).data; };
+  bool isSomewhere = tile.amongRows || tile.amongCols;
+  access.partly = isSomewhere || isFromData(spec.row) || isFromData(spec.col);
+  if (access.partly)
     // An access whose place is not known must keep the other bytes, so its write is a read too.
     access.reads |= access.writes; // what it leaves stays
+  if (isSomewhere) {
     rows = tile.amongRows ? std::max<int64_t>(tile.amongRows, 0) : rows;
     cols = tile.amongCols ? std::max<int64_t>(tile.amongCols, 0) : cols;
-  } else if (spec.row != kNone && !at(spec.row).data && !at(spec.col).data) {
+  } else if (access.partly) {
+    // A position that comes from data may be any, so the access lies somewhere among all valid
+    // elements.
+  } else if (spec.row != kNone) {
     // An instruction with an offset into the tile (insert, extract) touches a window as large as
     // its other operand.
     const RunningTile &extent = tileAt(spec.extent);
@@ -231,13 +237,12 @@ void Runner::touchTile(const AccessSpec &spec, Access &access) {
     col += at(spec.col).value;
     rows = std::min(extent.validRows, tile.validRows - at(spec.row).value);
     cols = std::min(extent.validCols, tile.validCols - at(spec.col).value);
-  } else if (spec.row == kNone && spec.col != kNone && !at(spec.col).data && shape.cols > 0) {
+  } else if (spec.col != kNone && shape.cols > 0) {
     // A single element is addressed by its linear index.
     row += at(spec.col).value / shape.cols;
     col += at(spec.col).value % shape.cols;
     rows = cols = 1;
   }
-  // A position that comes from data may be any, so the access counts for all valid elements.
   access.bytes = ranges_.part(shape, row, col, rows, cols);
   access.held = access.partly ? 0 : spec.held;
   if (spec.writes)

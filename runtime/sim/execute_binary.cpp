@@ -168,6 +168,8 @@ static std::optional<Binary> partOp(InstructionId id) {
 bool executePart(Execution &x) {
   const Plane &out = x.out(), &first = x.in(0), &second = x.in(1);
   Binary op = *partOp(x.id());
+  if (first.elem != out.elem || second.elem != out.elem)
+    return x.fail("has operands of different element types");
   return visitCompute(out.elem, [&](auto zero) {
     using C = decltype(zero);
     std::vector<C> a(static_cast<size_t>(out.cols)), b(a.size());

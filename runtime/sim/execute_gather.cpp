@@ -78,21 +78,24 @@ bool gatherByPattern(Execution &x) {
   return true;
 }
 
-/// Byte offsets into the tile: one for each element, or one for each 32 bytes of the result.
+/// Byte offsets from where the tile or window begins: one for each element, or one for each 32 bytes
+/// of the result.
 bool gatherBytes(Execution &x) {
   const Plane &from = x.in(0), &offsets = x.in(1), &to = x.out();
   // With fewer offsets than elements each one stands for a block of 32 bytes.
   int64_t size = elemBytes(to.elem), perOffset = offsets.cols >= to.cols ? 1 : 32 / size;
   if (offsets.cols * perOffset < to.cols || offsets.rows < to.rows)
     return x.fail("has fewer offsets than its result needs");
-  int64_t end = from.tile->bufferBytes();
+  // Chips add the offsets to the address of the tile, which for a window is that of its first element.
+  const uint8_t *begin = from.at(0, 0);
+  int64_t end = from.tile->bufferBytes() - (begin - from.base);
   for (int64_t row = 0; row < to.rows; ++row)
     for (int64_t col = 0; col < to.cols; ++col) {
       int64_t offset = integerAt(offsets, row, col / perOffset) + col % perOffset * size;
       if (offset < 0 || offset + size > end)
         return x.fail("has the offset " + std::to_string(offset) + " in " + std::to_string(end) +
                       " bytes");
-      copyOne(from.base + offset, to.at(row, col), to.elem);
+      copyOne(begin + offset, to.at(row, col), to.elem);
     }
   return true;
 }

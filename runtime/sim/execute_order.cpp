@@ -93,21 +93,33 @@ std::vector<Tuple> merge(const std::vector<std::vector<Tuple>> &lists, bool unti
   }
 }
 
+/// The library merges tiles of one row only (`CheckStatic` of `TMRGSORT_IMPL`).
+bool isRow(Execution &x, const Plane &plane) {
+  return plane.tile->rows == 1 ||
+         x.fail("merges a tile of " + extents(plane.tile->rows, plane.tile->cols) +
+                ", and takes tiles of one row");
+}
+
 bool mergeBlocks(Execution &x) {
   const Plane &in = x.in(0), &out = x.out();
+  if (!isRow(x, in) || !isRow(x, out))
+    return false;
   int64_t perTuple = elementsOfTuple(in.elem), block = x.scalar(1).i;
   if (block <= 0 || block % 64)
     return x.fail("has blocks of " + std::to_string(block) +
                   " elements; a multiple of 64 is needed");
-  for (int64_t row = 0; row < out.rows; ++row)
-    // An instruction merges up to four blocks.
-    for (int64_t col = 0; col < out.cols; col += 4 * block) {
-      std::vector<std::vector<Tuple>> lists;
-      int64_t end = std::min({col + 4 * block, in.cols, out.cols});
-      for (int64_t begin = col; begin < end; begin += block)
-        lists.push_back(loadTuples(in, row, begin, std::min(block, end - begin) / perTuple));
-      storeTuples(out, row, col, merge(lists, false), (end - col) / perTuple);
-    }
+  // Each repetition of the instruction merges four whole blocks, and there are at most 255.
+  int64_t turns = in.cols / (4 * block);
+  if (in.cols % (4 * block) || turns < 1 || turns > 255 || out.tile->cols < in.cols)
+    return x.fail("merges four blocks of " + std::to_string(block) +
+                  " elements at a time, at most 255 times, and has " + std::to_string(in.cols) +
+                  " elements for a tile of " + std::to_string(out.tile->cols));
+  for (int64_t col = 0; col < in.cols; col += 4 * block) {
+    std::vector<std::vector<Tuple>> lists;
+    for (int64_t i = 0; i < 4; ++i)
+      lists.push_back(loadTuples(in, 0, col + i * block, block / perTuple));
+    storeTuples(out, 0, col, merge(lists, false), 4 * block / perTuple);
+  }
   return true;
 }
 
@@ -115,15 +127,17 @@ bool mergeLists(Execution &x) {
   const Plane &out = x.out();
   int64_t perTuple = elementsOfTuple(out.elem);
   size_t count = x.numIns() - 1; // the last is scratch
-  for (int64_t row = 0; row < out.rows; ++row) {
-    std::vector<std::vector<Tuple>> lists;
-    for (size_t i = 0; i < count; ++i) {
-      if (x.in(i).elem != out.elem || x.in(i).rows < out.rows)
-        return x.fail("merges lists of different element types or numbers of rows");
-      lists.push_back(loadTuples(x.in(i), row, 0, x.in(i).cols / perTuple));
-    }
-    storeTuples(out, row, 0, merge(lists, x.modifiers().exhausted), out.cols / perTuple);
+  if (!isRow(x, out))
+    return false;
+  std::vector<std::vector<Tuple>> lists;
+  for (size_t i = 0; i < count; ++i) {
+    if (!isRow(x, x.in(i)))
+      return false;
+    if (x.in(i).elem != out.elem)
+      return x.fail("merges lists of different element types");
+    lists.push_back(loadTuples(x.in(i), 0, 0, x.in(i).cols / perTuple));
   }
+  storeTuples(out, 0, 0, merge(lists, x.modifiers().exhausted), out.cols / perTuple);
   return true;
 }
 

@@ -253,6 +253,15 @@ struct TileOrScalar {
   const Scalar *scalar;
 };
 
+/// Whether what is compared, or chosen between, has the element type of `wanted`. The rows are loaded
+/// as elements of one type, so another one would be taken for its bits.
+static bool hasElementsOf(Execution &x, const Plane &wanted, const Plane &first,
+                          TileOrScalar second, bool scalarIsFloat) {
+  bool isSame = first.elem == wanted.elem && (second.tile ? second.tile->elem == wanted.elem
+                                                          : scalarIsFloat == isFloat(wanted.elem));
+  return isSame || x.fail("has operands of different element types");
+}
+
 /// Calls `compute(a, b, row, col, n)` with the elements of both operands for pieces of the rows of `over`, whose element type they have.
 template <typename Compute>
 static bool forPairs(const Plane &over, const Plane &first, TileOrScalar second, Compute compute) {
@@ -277,7 +286,8 @@ bool executeCompare(Execution &x) {
     second.scalar = &x.scalar(1);
   else
     second.tile = &x.in(1);
-  if (!maskCovers(x, mask, first) ||
+  if (!hasElementsOf(x, first, first, second, second.scalar && x.scalarIsFloat(1)) ||
+      !maskCovers(x, mask, first) ||
       (second.tile && !covers(x, *second.tile, first.rows, first.cols)))
     return false;
   return forPairs(first, first, second,
@@ -296,7 +306,8 @@ bool executeSelect(Execution &x) {
     second.scalar = &x.scalar(3);
   else
     second.tile = &x.in(2);
-  if (!maskCovers(x, mask, out) || !covers(x, first, out.rows, out.cols) ||
+  if (!hasElementsOf(x, out, first, second, second.scalar && x.scalarIsFloat(3)) ||
+      !maskCovers(x, mask, out) || !covers(x, first, out.rows, out.cols) ||
       (second.tile && !covers(x, *second.tile, out.rows, out.cols)))
     return false;
   return forPairs(out, first, second,

@@ -125,6 +125,14 @@ def main(tools):
     for target in ("cpu", "reference", "a3"):
         answer = ask("run", file="six.ptl", target=target, values={"N": 5}, inputs={"x": "ones", "a": 6.0})
         assert answer["results"][0]["elements"] == [6.0] * 5, answer
+    tools.write(
+        "tiles.ptl",
+        "kernel counted[N](x: f32[N]) -> (y: f32[1] = 0.0)\ntune B = 4\n{\n"
+        "    parallel i in tiles(N, B) { atomic y[0] += max(x[i]) }\n}\n",
+    )
+    for target in ("cpu", "reference", "a3"):
+        answer = ask("run", file="tiles.ptl", target=target, values={"N": 9, "B": 2}, inputs={"x": "ones"})
+        assert answer["results"][0]["elements"] == [5.0], answer
     answer = ask("run", file="six.ptl", values={"N": 1000}, inputs={"a": 0.5}, seed=3)
     assert "elements" not in answer["results"][0] and answer["results"][0]["extents"] == [1000], answer
 

@@ -5,6 +5,7 @@
 #include "frontend/sema/calls/translate.h"
 #include "frontend/sema/expressions/convert.h"
 #include "frontend/sema/make_node.h"
+#include "frontend/sema/reported.h"
 #include "ir/ops/op_table.h"
 
 #include <algorithm>
@@ -71,9 +72,30 @@ static bool isKnownOfData(Context &ctx, const Expr *condition) {
   return comparison->op->id == OpId::Lt && ctx.facts.proveLessEqual(length, bound).isTrue();
 }
 
+/// What the callee's `where` says of tunables has to hold for those that the call gives; others have
+/// the values of its schedule, which says it itself.
+static bool meetsConditionsOnTunables(Context &ctx, NodeId node, const CallableDecl &callee,
+                                      const CallExpr &call) {
+  auto valueOf = [&](const Local &local) -> std::optional<int64_t> {
+    for (const auto &[own, value] : call.tunables)
+      if (own == &local && value->kind == ExprKind::Const)
+        return cast<ConstExpr>(value)->intValue;
+    return std::nullopt;
+  };
+  const WhereClause *where = excludingWhere(callee, valueOf);
+  if (!where)
+    return true;
+  auto report = ctx.sink.report(DiagId::WhereIsFalse, ctx.span(node), {callee.name, where->text});
+  report.label(where->span, "required here");
+  for (const auto &[own, value] : call.tunables)
+    if (std::optional<int64_t> number = valueOf(*own))
+      report.note("here `" + own->name + "` is " + std::to_string(*number));
+  return false;
+}
+
 bool checkRequirements(Context &ctx, NodeId node, Unifier &unifier, const CallableDecl &callee,
                        CallExpr *call) {
-  bool isMet = true;
+  bool isMet = meetsConditionsOnTunables(ctx, node, callee, *call);
   Translator translator{ctx, unifier, callee, call};
   for (const WhereClause &where : callee.wheres) {
     if (where.onTunables || isMissing(where.condition))

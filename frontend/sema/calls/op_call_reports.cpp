@@ -105,6 +105,18 @@ static std::string countGiven(const std::vector<CallArgument> &args) {
   return named == 0 ? text : text + ", and " + std::to_string(named) + " with a name";
 }
 
+/// `load(x[r - 1, outside: 0.0])`: the argument is there, in the wrong brackets.
+static bool isGivenToIndex(Context &ctx, const std::vector<CallArgument> &args,
+                           std::string_view name) {
+  return std::ranges::any_of(args, [&](const CallArgument &arg) {
+    if (!ctx.tree.is(arg.value, NodeKind::IndexExpr))
+      return false;
+    auto indices = IndexExprView(ctx.tree, arg.value).indices();
+    return std::ranges::any_of(indices,
+                               [&](NodeId index) { return isArgumentInIndex(ctx, index, name); });
+  });
+}
+
 void reportNoRecord(Context &ctx, NodeId node, std::string_view name,
                     const std::vector<CallArgument> &args) {
   auto records = findOps(name);
@@ -149,6 +161,8 @@ void reportNoRecord(Context &ctx, NodeId node, std::string_view name,
     }
     if (given || param.optional)
       continue;
+    if (isGivenToIndex(ctx, args, param.name))
+      return;
     ctx.sink
         .report(DiagId::MissingArgument, ctx.span(node),
                 {std::string(name), std::string(param.name)})

@@ -14,6 +14,7 @@
 #include "frontend/sema/expressions/convert.h"
 #include "frontend/sema/make_node.h"
 #include "frontend/sema/names/declare_local.h"
+#include "frontend/sema/reported.h"
 #include "frontend/sema/statements/check_stmt.h"
 #include "frontend/sema/types/const_eval.h"
 #include "frontend/sema/types/make_type.h"
@@ -259,6 +260,20 @@ static void checkWheres(Context &ctx, NodeId node) {
     ctx.decl->wheres.push_back(std::move(clause));
   }
   ctx.inWhere = false;
+  // The body relies on what is said of tunables, so it has to hold for the values that they have.
+  auto defaultOf = [&](const Local &local) -> std::optional<int64_t> {
+    for (const Tunable &tunable : ctx.decl->tunables)
+      if (tunable.local == &local)
+        return tunable.defaultValue;
+    return std::nullopt;
+  };
+  if (const WhereClause *where = excludingWhere(*ctx.decl, defaultOf)) {
+    auto report = ctx.sink.report(DiagId::WhereIsFalse, where->span, {ctx.decl->name, where->text});
+    for (const Tunable &tunable : ctx.decl->tunables)
+      if (!tunable.isBool)
+        report.label(tunable.local->span, "`" + tunable.local->name + "` is " +
+                                              std::to_string(tunable.defaultValue) + " by default");
+  }
 }
 
 /// Children of `list` of one kind, in order.

@@ -124,6 +124,11 @@ void reportModuleNotFound(const ImportRequest &request, const std::string &why,
     builder.help("leave the import out: what other libraries compute is built in, or in `std`");
 }
 
+void failNames(const Tree &tree, NodeId node, const ImportRequest &request, FailedImports &failed) {
+  if (!forEachListed(tree, node, [&](const std::string &name, Span) { failed.insert(name); }))
+    failed.insert(request.bound);
+}
+
 void reportImportCycle(const ImportRequest &request, const std::vector<std::string> &cycle,
                        DiagnosticSink &sink) {
   if (cycle.size() == 1) {
@@ -166,7 +171,7 @@ void bindImport(const Tree &tree, NodeId node, const ImportRequest &request, Mod
     reportNotInModule(imported.name, name, span, isDeclared, exports, sink);
     return false;
   };
-  bindNames(tree, node, request, importer.modules, importer.names,
+  bindNames(tree, node, request, importer.modules, importer.names, importer.failed,
             ModuleIndex::Import{&imported, {}}, sink, isExported);
 }
 

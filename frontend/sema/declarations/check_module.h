@@ -49,6 +49,8 @@ void reportModuleNotFound(const ImportRequest &request, const std::string &why,
 /// Binds the names of an import in `importer`; reports names that are missing or already bound.
 void bindImport(const Tree &tree, NodeId node, const ImportRequest &request, ModuleIndex &importer,
                 const ModuleIndex &imported, DiagnosticSink &sink);
+/// Notes the names of an import whose module cannot be had, which has been reported.
+void failNames(const Tree &tree, NodeId node, const ImportRequest &request, FailedImports &failed);
 /// `cycle` lists the names of the modules from the imported one to the importer.
 void reportImportCycle(const ImportRequest &request, const std::vector<std::string> &cycle,
                        DiagnosticSink &sink);

@@ -6,6 +6,7 @@
 #include "frontend/sema/limits.h"
 #include "frontend/sema/names/lookup.h"
 #include "frontend/sema/names/unknown_names.h"
+#include "frontend/sema/reported.h"
 #include "frontend/sema/types/const_eval.h"
 #include "frontend/sema/types/resolve_type.h"
 #include "frontend/syntax/typed_nodes.h"
@@ -51,6 +52,7 @@ struct ScheduleCheck {
                 std::vector<ScheduleModifier> &into, int64_t number);
   bool isValue(NodeId node, const LabelInfo *info);
   void fuse(NodeId node);
+  void requireConditions();
 };
 
 } // namespace
@@ -314,6 +316,28 @@ bool ScheduleCheck::isValue(NodeId node, const LabelInfo *info) {
   return false;
 }
 
+/// What the target's `where` says of tunables has to hold for the values that this schedule gives
+/// them.
+void ScheduleCheck::requireConditions() {
+  auto valueOf = [&](const Local &local) -> std::optional<int64_t> {
+    for (const auto &[own, value] : schedule.tunables)
+      if (own == &local)
+        return value;
+    for (const Tunable &tunable : target.tunables)
+      if (tunable.local == &local)
+        return tunable.defaultValue;
+    return std::nullopt;
+  };
+  // Where the schedule sets none of them, the declaration has said it.
+  const WhereClause *where = schedule.tunables.empty() ? nullptr : excludingWhere(target, valueOf);
+  if (!where)
+    return;
+  auto report = ctx.sink.report(DiagId::WhereIsFalse, schedule.span, {target.name, where->text});
+  report.label(where->span, "required here");
+  for (const auto &[own, value] : schedule.tunables)
+    report.note("here `" + own->name + "` is " + std::to_string(value));
+}
+
 /// Values that share a kernel: several, each in one such list.
 void ScheduleCheck::fuse(NodeId node) {
   ScheduleLabels labels;
@@ -451,6 +475,7 @@ static void checkSchedule(ProgramState &state, CheckedModule &module, NodeId nod
   ScheduleCheck check{ctx, *schedule, *target, labelsOf(state, *target), {}};
   for (NodeId item : view.items())
     check.item(item);
+  check.requireConditions();
   module.schedules.push_back(schedule);
 }
 

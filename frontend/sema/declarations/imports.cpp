@@ -78,8 +78,8 @@ void Loader::bind(CheckedModule &importer, NodeId node, CheckedModule &imported,
                   const ImportRequest &request) {
   ModuleScope &scope = *state.scopes.at(&importer);
   Context ctx(state, importer, *importer.tree);
-  bindNames(*importer.tree, node, request, scope.modules, scope.names, ImportedName{&imported, {}},
-            state.sink, [&](const std::string &name, Span span) {
+  bindNames(*importer.tree, node, request, scope.modules, scope.names, scope.failed,
+            ImportedName{&imported, {}}, state.sink, [&](const std::string &name, Span span) {
               if (moduleExports(ctx, imported, name))
                 return true;
               reportNotInModule(ctx, imported, name, span);
@@ -94,7 +94,7 @@ void Loader::loadImport(CheckedModule &module, NodeId node) {
     return; // the parser has reported it
   CheckedModule *imported = find(wanted);
   if (!imported || reportCycle(module, imported, wanted))
-    return;
+    return failNames(*module.tree, node, wanted, state.scopes.at(&module)->failed);
   if (std::find(module.imports.begin(), module.imports.end(), imported) == module.imports.end())
     module.imports.push_back(imported);
   bind(module, node, *imported, wanted);

@@ -115,6 +115,10 @@ const CheckedModule *findImportedName(ProgramState &state, ModuleScope &scope,
   return findImport(state, scope.names, scope.index ? &scope.index->names : nullptr, name);
 }
 
+bool isFailedImport(const ModuleScope &scope, std::string_view name) {
+  return (scope.index ? scope.index->failed : scope.failed).contains(name);
+}
+
 // ---- Lists of names -----------------------------------------------------------------------------
 
 template <typename Map> static std::vector<std::string> keysOf(const Map &map) {

@@ -34,6 +34,9 @@ const CheckedModule *findImportedModule(ProgramState &state, ModuleScope &scope,
 const CheckedModule *findImportedName(ProgramState &state, ModuleScope &scope,
                                       std::string_view name);
 
+/// Whether an import was to bind a name and failed, which has been reported.
+bool isFailedImport(const ModuleScope &scope, std::string_view name);
+
 /// The names that a file declares in one name space, in no particular order.
 std::vector<std::string> declaredNames(ProgramState &state, const ModuleScope &scope,
                                        DeclSpace space);

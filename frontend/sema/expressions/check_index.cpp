@@ -461,9 +461,34 @@ static bool hasForeignAxis(Context &ctx, std::span<const NodeId> indices) {
   return found;
 }
 
+bool isArgumentInIndex(Context &ctx, NodeId index, std::string_view argument) {
+  if (!ctx.tree.is(index, NodeKind::SliceIndex))
+    return false;
+  NodeId start = SliceIndexView(ctx.tree, index).start();
+  return start != kNoNode && ctx.tree.is(start, NodeKind::NameExpr) &&
+         ctx.text(start) == argument && !lookupValue(ctx, argument);
+}
+
+/// `x[r - 1, outside: 0.0]`, reported.
+static bool hasArgument(Context &ctx, NodeId node, std::span<const NodeId> indices) {
+  auto found = std::ranges::find_if(
+      indices, [&](NodeId index) { return isArgumentInIndex(ctx, index, "outside"); });
+  if (found == indices.end())
+    return false;
+  std::string region(ctx.text(IndexExprView(ctx.tree, node).base())), separator = "[";
+  for (NodeId index : indices)
+    if (index != *found)
+      region += std::exchange(separator, ", ") + std::string(ctx.text(index));
+  ctx.sink
+      .report(DiagId::UnknownName, ctx.span(SliceIndexView(ctx.tree, *found).start()), {"outside"})
+      .help("an index has no arguments with names; `outside:` is one of `load`: `load(" + region +
+            "], outside: …)`");
+  return true;
+}
+
 void Indexing::run(std::span<const NodeId> indices) {
   size_t restCount = 0;
-  if (hasForeignAxis(ctx, indices)) {
+  if (hasForeignAxis(ctx, indices) || hasArgument(ctx, node, indices)) {
     failed = true;
     return;
   }

@@ -159,6 +159,14 @@ static void suggestWithoutModule(Context &ctx, DiagnosticBuilder builder, std::s
   builder.help("built-ins are in no module: `exp(x)`; `import std.nn` binds one of the library");
 }
 
+/// Where the import of a name has failed, that is the mistake, and not each use.
+static bool isOfFailedImport(Context &ctx, DiagnosticBuilder &builder, std::string_view name) {
+  if (!isFailedImport(ctx.moduleScope, name))
+    return false;
+  builder.consequence();
+  return true;
+}
+
 bool reportUnknownModule(Context &ctx, std::string_view module, std::string_view member, Span span,
                          Span whole) {
   std::vector<std::string> names;
@@ -169,6 +177,8 @@ bool reportUnknownModule(Context &ctx, std::string_view module, std::string_view
   if (names.empty() && !isForeignModule(module))
     return false;
   auto builder = ctx.sink.report(DiagId::UnknownName, span, {std::string(module)});
+  if (isOfFailedImport(ctx, builder, module))
+    return true;
   if (std::find(names.begin(), names.end(), member) != names.end()) {
     builder.fix(FixId::ImportName, "import it: `import " + path + "`", ImportNeed{path, ""});
     return true;
@@ -222,6 +232,8 @@ static bool isAssigned(Context &ctx, Span span) {
 
 void reportUnknownValue(Context &ctx, std::string_view name, Span span) {
   auto builder = ctx.sink.report(DiagId::UnknownName, span, {std::string(name)});
+  if (isOfFailedImport(ctx, builder, name))
+    return;
   if (lookupCallable(ctx, name) || !findOps(name).empty()) {
     builder.help("`" + std::string(name) + "` is a function: call it, `" + std::string(name) +
                  "(…)`");
@@ -283,6 +295,8 @@ void reportUnknownDim(Context &ctx, std::string_view name, Span span) {
 
 void reportUnknownCallable(Context &ctx, std::string_view name, Span span) {
   auto builder = ctx.sink.report(DiagId::UnknownFunction, span, {std::string(name)});
+  if (isOfFailedImport(ctx, builder, name))
+    return;
   if (const Local *local = ctx.scope.find(name)) {
     builder.label(local->span, "a " + std::string(localKindName(local->kind)) +
                                    " of that name is declared here, but values cannot be called");
@@ -307,6 +321,8 @@ void reportUnknownCallable(Context &ctx, std::string_view name, Span span) {
 
 void reportUnknownType(Context &ctx, std::string_view name, Span span) {
   auto builder = ctx.sink.report(DiagId::UnknownType, span, {std::string(name)});
+  if (isOfFailedImport(ctx, builder, name))
+    return;
   if (const Local *local = ctx.scope.find(name)) {
     std::string text(name);
     builder.help(local->kind == LocalKind::Dimension

@@ -83,6 +83,9 @@ bool requireCapacity(Context &ctx, const Type *type, Span span, std::string_view
     if (!extent.length || extent.capacity || capacityOf(ctx, extent.length))
       continue;
     all = false;
+    // A length without a bound is one mistake, however often it is loaded.
+    if (!ctx.reportedLengths.insert(extent.length.id()).second)
+      continue;
     std::string length = toString(ctx.dims, extent);
     auto builder = ctx.sink.report(DiagId::NoStaticBound, span,
                                    {length, std::string(what), toString(ctx, type)});

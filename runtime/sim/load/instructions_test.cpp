@@ -299,6 +299,39 @@ TEST(SimReduce, RowsAndColumns) {
   }
 }
 
+TEST(SimSelect, OperandsHaveOneElementType) {
+  Spec floats{1, 32}, whole{1, 32, "i32"}, mask{1, 32, "ui8"}, scratch{1, 32, "ui8"};
+  std::string f = floats.type(), w = whole.type(), m = mask.type(), s = scratch.type();
+  auto fault = [&](const std::string &body, const Spec &out) {
+    std::vector<float> a(32), c(32), d(32), e(32);
+    std::vector<int32_t> b(32);
+    Kernel kernel = loadText(vectorKernel({floats, whole}, {mask, out, scratch}, body,
+                                          "%one = arith.constant 1 : i32\n"));
+    return faultOf(kernel, {arrayOf(a), arrayOf(b), arrayOf(c), arrayOf(d), arrayOf(e)});
+  };
+  std::string wrong = "has operands of different element types";
+  auto isRefused = [&](const std::string &body, const Spec &out) {
+    return fault(body, out).find(wrong) != std::string::npos;
+  };
+  EXPECT_TRUE(isRefused("pto.tcmp ins(%t0, %t1 {cmpMode = #pto<cmp lt>} : " + f + ", " + w +
+                            ") outs(%o0 : " + m + ")\n",
+                        floats));
+  EXPECT_TRUE(isRefused("pto.tcmps ins(%t0, %one {cmpMode = #pto<cmp lt>} : " + f +
+                            ", i32) outs(%o0 : " + m + ")\n",
+                        floats));
+  EXPECT_TRUE(isRefused("pto.tsel ins(%o0, %t0, %t1, %o2 : " + m + ", " + f + ", " + w + ", " + s +
+                            ") outs(%o1 : " + f + ")\n",
+                        floats));
+  EXPECT_TRUE(isRefused("pto.tsel ins(%o0, %t0, %t0, %o2 : " + m + ", " + f + ", " + f + ", " + s +
+                            ") outs(%o1 : " + w + ")\n",
+                        whole));
+  EXPECT_TRUE(isRefused("pto.tsels ins(%o0, %t0, %o2, %one : " + m + ", " + f + ", " + s +
+                            ", i32) outs(%o1 : " + f + ")\n",
+                        floats));
+  EXPECT_TRUE(isRefused("pto.tpartadd ins(%t0, %t1 : " + f + ", " + w + ") outs(%o1 : " + f + ")\n",
+                        floats));
+}
+
 TEST(SimMove, TransposePadExtractInsertConcat) {
   Spec tile{16, 32, "f32", "", 13, 29}, turned{32, 16, "f32", "", 29, 13}, scratch{32, 16};
   std::vector<float> a = randomFloats(13 * 29, 14), c(13 * 29), s(512);
@@ -346,6 +379,46 @@ TEST(SimOrder, SortAndMerge) {
     EXPECT_EQ(merged[2 * i], wanted[i]);
     EXPECT_EQ(a[std::bit_cast<uint32_t>(merged[2 * i + 1])], wanted[i]);
   }
+}
+
+TEST(SimOrder, MergesWholeRows) {
+  auto fault = [](const Spec &tuples, int block) {
+    std::vector<float> a(static_cast<size_t>(tuples.rows * tuples.cols)), c(a.size());
+    Kernel kernel =
+        loadText(vectorKernel({tuples}, {tuples},
+                              "pto.tmrgsort ins(%t0, %b : " + tuples.type() +
+                                  ", i32) outs(%o0 : " + tuples.type() + ")\n",
+                              "%b = arith.constant " + std::to_string(block) + " : i32\n"));
+    return faultOf(kernel, {arrayOf(a), arrayOf(c)});
+  };
+  EXPECT_EQ(fault({1, 512}, 64), "");
+  // The library takes tiles of one row, of which each repetition merges four blocks.
+  EXPECT_NE(fault({2, 256}, 64).find("takes tiles of one row"), std::string::npos);
+  EXPECT_NE(fault({1, 320}, 64).find("merges four blocks"), std::string::npos);
+  EXPECT_NE(fault({1, 256}, 128).find("merges four blocks"), std::string::npos);
+}
+
+TEST(SimOrder, ByteOffsetsBeginWhereTheWindowDoes) {
+  Spec values{4, 8}, offsets{1, 8, "ui32"}, row{1, 8};
+  std::vector<float> a = randomFloats(32, 19), c(8);
+  std::vector<uint32_t> bytes(8);
+  for (uint32_t i = 0; i < 8; ++i)
+    bytes[i] = 4 * ((i * 5) % 8);
+  auto text = [&](int from) {
+    return vectorKernel({values, offsets}, {row},
+                        "%w = pto.subset %t0[%from, %c0] : " + values.type() + " -> " + row.type() +
+                            "\npto.tgatherb ins(%w, %t1 : " + row.type() + ", " + offsets.type() +
+                            ") outs(%o0 : " + row.type() + ")\n",
+                        "%from = arith.constant " + std::to_string(from) + " : index\n");
+  };
+  runAll(loadText(text(2)), {arrayOf(a), arrayOf(bytes), arrayOf(c)});
+  for (size_t i = 0; i < 8; ++i)
+    EXPECT_EQ(c[i], a[16 + i * 5 % 8]);
+  // Offsets beyond the last byte of the tile are refused, and these are counted from the window.
+  bytes[7] = 64;
+  EXPECT_NE(faultOf(loadText(text(2)), {arrayOf(a), arrayOf(bytes), arrayOf(c)})
+                .find("has the offset 64 in 64 bytes"),
+            std::string::npos);
 }
 
 TEST(SimOrder, GatherScatterSequences) {

@@ -145,4 +145,9 @@ inline void runAll(const Kernel &kernel, std::vector<GlobalArray> arrays,
   }
 }
 
+/// Why a run stops; empty if it does not.
+inline std::string faultOf(const Kernel &kernel, std::vector<GlobalArray> arrays) {
+  return runKernel(kernel, chipNamed("a3"), arrays, {}, 1, {}).error;
+}
+
 } // namespace ptl::rt::sim::testing
