@@ -286,6 +286,7 @@ def wrong_usage(tools: Tools, folder: pathlib.Path) -> None:
         ([*run, "a=1e99", "x=@x.npy", "b=ones"], 1, "1e99 is too large for f32"),
         ([*run, "a=1", "x=x.npy", "b=ones", "R=6", "C=7"], 1, "write @x.npy"),
         ([*run, "a=1", "x=ones", "b=ones", "C=7"], 1, "as in R=1024"),
+        ([*run, "a=1", "x=ones", "b=ones", "R=-5", "C=7"], 1, "not `-5`"),
         ([*run, "a=1", "x=@x.npy", "b=@b.npy"], 5, "which makes `R` 5|`R` is 6"),
         ([*run, "a=1", "x=@x.npy", "b=ones", "-o", "z=z.npy"], 1, "`scaled` has no result `z`"),
         ([*run, "a=1", "x=@x.npy", "b=ones", "--in-process"], 2, "`--in-process` has no effect without `--shape`"),
