@@ -73,7 +73,7 @@ static std::string warningProblem(const Options &options) {
 }
 
 /// Values that every command understands alike are checked once, here.
-static std::string wrongValue(const Options &options) {
+static std::string wrongValue(CommandId command, const Options &options) {
   std::string_view form = options.value(OptionId::Diagnostics);
   if (!form.empty() && !parseDiagnosticFormat(form))
     return "`--diagnostics` is human, short, json or sarif, not `" + std::string(form) + "`";
@@ -84,7 +84,9 @@ static std::string wrongValue(const Options &options) {
     return wrong;
   if (std::string wrong = warningProblem(options); !wrong.empty())
     return wrong;
-  return defineProblem(options);
+  if (std::string wrong = defineProblem(options); !wrong.empty())
+    return wrong;
+  return needProblem(command, options);
 }
 
 /// Whether the command needs IR: most say so in their table, `check` when it is asked about chips
@@ -128,7 +130,7 @@ int main(int argc, char **argv) {
   // Help is given even where values are wrong.
   if (parsed.options.has(OptionId::Help))
     return print(helpText(command));
-  if (std::string wrong = wrongValue(parsed.options); !wrong.empty())
+  if (std::string wrong = wrongValue(command->id, parsed.options); !wrong.empty())
     return static_cast<int>(usageError(wrong));
   ExitCode code = isInLibrary(*command, parsed.options) ? runInLibrary(parsed.options, arguments)
                   : command->home == CommandHome::Front

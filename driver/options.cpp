@@ -17,6 +17,8 @@ constexpr CommandSet All = ~CommandSet(0);
 constexpr CommandSet Code = of(CommandId::Build) | of(CommandId::Run) | of(CommandId::Test) |
                             of(CommandId::Bench) | of(CommandId::Sim) | of(CommandId::Lower) |
                             of(CommandId::Tune) | of(CommandId::Reduce);
+constexpr CommandSet Artefacts =
+    of(CommandId::Build) | of(CommandId::Run) | of(CommandId::Lower) | of(CommandId::Reduce);
 constexpr CommandSet Sources =
     Code | of(CommandId::Check) | of(CommandId::Fmt) | of(CommandId::Doc) | of(CommandId::Debug);
 
@@ -45,6 +47,23 @@ constexpr OptionInfo kOptions[] = {
   {OptionId::ID, SHORT, LONG, Kind::KIND, META, COMMANDS, SUMMARY},
 #include "driver/options.def"
 };
+
+/// Options that have no effect without another one.
+struct Need {
+  CommandId command;
+  OptionId option, needs;
+};
+constexpr Need kNeeds[] = {
+    {CommandId::Check, OptionId::Budget, OptionId::Cost},
+    {CommandId::Build, OptionId::Verify, OptionId::Emit},
+    {CommandId::Build, OptionId::PtoIsa, OptionId::Verify},
+    {CommandId::Run, OptionId::InProcess, OptionId::Shape},
+    {CommandId::Run, OptionId::Patience, OptionId::Shape},
+    {CommandId::Run, OptionId::CheckPool, OptionId::Shape},
+    {CommandId::Sim, OptionId::FoundPages, OptionId::Shape},
+};
+
+const OptionInfo &infoOf(OptionId id) { return *std::ranges::find(kOptions, id, &OptionInfo::id); }
 
 /// An argument split into the option it names and the value that is joined to it.
 struct Spelled {
@@ -198,6 +217,15 @@ std::string numberProblem(const Options &options) {
                std::to_string(*limit) + " is expected";
     }
   }
+  return {};
+}
+
+std::string needProblem(CommandId command, const Options &options) {
+  for (const Need &need : kNeeds)
+    // What is ignored in silence was meant to have an effect.
+    if (need.command == command && options.has(need.option) && !options.has(need.needs))
+      return "`" + infoOf(need.option).spelled() + "` has no effect without `" +
+             infoOf(need.needs).spelled() + "`";
   return {};
 }
 

@@ -86,6 +86,9 @@ ParsedOptions parseOptions(const CommandInfo &command, const std::vector<std::st
 /// What is wrong with a value of an option that takes a number; empty if nothing is.
 std::string numberProblem(const Options &options);
 
+/// Which option has no effect because another one is missing; empty if none.
+std::string needProblem(CommandId command, const Options &options);
+
 /// Replaces each `@file` by the arguments in the file: separated by white space, with quotes and
 /// backslashes as in a shell. `name=@file` stays. On failure `error` says why.
 std::vector<std::string> expandResponseFiles(int argc, char **argv, std::string *error);

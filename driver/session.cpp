@@ -68,6 +68,7 @@ CheckOptions Session::checkOptions() {
   check.machines = machines();
   check.importPaths = options_.values(OptionId::Include);
   check.stdPath = standardLibraryFolder();
+  check.deterministic = options_.has(OptionId::Deterministic);
   for (const std::string &define : options_.values(OptionId::Define)) {
     size_t equals = define.find('=');
     // `-D entry.C=512,1024` chooses variants; the checker has no use for it.

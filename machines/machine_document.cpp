@@ -3,6 +3,7 @@
 #include "machines/machine_files.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <mutex>
 #include <set>
@@ -186,6 +187,14 @@ private:
            (type == "number" && value.is_number());
   }
 
+  /// What the only `pattern` of the schema says. The regular expressions of the C++ library would
+  /// take a stack as deep as the text is long, and files may be damaged.
+  static bool isWord(std::string_view text) {
+    auto isPart = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
+    return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
+           std::all_of(text.begin(), text.end(), isPart);
+  }
+
   /// Only of plain values: others may nest deeply.
   static std::string shown(const Json &value) {
     return value.is_object() ? "an object" : value.is_array() ? "a list" : value.dump();
@@ -216,6 +225,9 @@ std::string Validator::check(const Json &unresolved, const Json &value,
   if (auto legal = schema.find("enum");
       legal != schema.end() && std::find(legal->begin(), legal->end(), value) == legal->end())
     return what + " is " + shown(value) + ", not one of " + legal->dump();
+  // Sources name machines, so a name has to be a word of the language.
+  if (schema.contains("pattern") && !isWord(value.get<std::string>()))
+    return what + " is " + shown(value) + ", not a word of letters, digits and `_`";
   if (auto minimum = schema.find("minimum"); minimum != schema.end() && value < *minimum)
     return what + " is " + value.dump() + ", less than " + minimum->dump();
   return value.is_object()  ? checkObject(schema, value, path)

@@ -171,6 +171,8 @@ TEST(Machine, ErrorsNameThePlace) {
   EXPECT_EQ(errorOf(R"({"name": "a", "base": null})"), "`base` is missing");
   EXPECT_EQ(errorOf(R"({"name": "a", "base": "a"})"), "`base` leads back to `a`");
   EXPECT_EQ(errorOf(R"({"name": "a", "base": "b"})"), "`base` is `b`, which is not a machine");
+  EXPECT_EQ(errorOf(R"({"name": "a b", "base": "a3"})"),
+            "`name` is \"a b\", not a word of letters, digits and `_`");
   EXPECT_EQ(errorOf(R"({"name": "a", "base": "schema"})"),
             "`base` is `schema`, which is not a machine");
   EXPECT_EQ(errorOf(R"({"name": "a", "base": "b"})", {{"b", R"({"name": "b", "base": "a"})"},

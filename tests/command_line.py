@@ -286,8 +286,15 @@ def wrong_usage(tools: Tools, folder: pathlib.Path) -> None:
         ([*run, "a=1e99", "x=@x.npy", "b=ones"], 1, "1e99 is too large for f32"),
         ([*run, "a=1", "x=x.npy", "b=ones", "R=6", "C=7"], 1, "write @x.npy"),
         ([*run, "a=1", "x=ones", "b=ones", "C=7"], 1, "as in R=1024"),
+        ([*run, "a=1", "x=ones", "b=ones", "R=-5", "C=7"], 1, "not `-5`"),
         ([*run, "a=1", "x=@x.npy", "b=@b.npy"], 5, "which makes `R` 5|`R` is 6"),
         ([*run, "a=1", "x=@x.npy", "b=ones", "-o", "z=z.npy"], 1, "`scaled` has no result `z`"),
+        ([*run, "a=1", "x=@x.npy", "b=ones", "--in-process"], 2, "`--in-process` has no effect without `--shape`"),
+        (["check", "scaled.ptl", "--budget", "3"], 2, "`--budget` has no effect without `--cost`"),
+        (["test", "scaled.ptl", "--entry", "scaled"], 2, "`--entry` is not an option of `test`"),
+        (["tune", "scaled.ptl", "-o", "tuned.ptl"], 2, "`-o` is not an option of `tune`"),
+        (["bench", "scaled.ptl", "--sim"], 2, "`--sim` is not an option of `bench`"),
+        (["test", "scaled.ptl", "--filter", "nothing"], 1, "no `test` or `property` has a name that contains this"),
         (["explain", "e0312"], 0, ""),
     ]:
         outcome = tools.run(*arguments, cwd=folder)
@@ -295,6 +302,16 @@ def wrong_usage(tools: Tools, folder: pathlib.Path) -> None:
         expect(outcome.code == code and any(part in told for part in text.split("|")), arguments, outcome)
         # The dimension is that of a file, which no word of the command line gives.
         expect("given by name" not in told, arguments, outcome)
+
+
+def deterministic(tools: Tools, folder: pathlib.Path) -> None:
+    """With `--deterministic` a sum of floats is that of the elements in order, which another order or partial sums would not give."""
+    (folder / "total.ptl").write_text("kernel total[N](x: f32[N]) -> (y: f32[1] = 0.0)\n{\n    parallel i in 0..N { atomic y[0] += x[i] }\n}\n")
+    x = (numpy.random.default_rng(1).random(100000) * 2 - 0.5).astype(numpy.float32)
+    numpy.save(folder / "x.npy", x)
+    outcome = tools.run("run", "total.ptl", "x=@x.npy", "--deterministic", "-o", "y.npy", cwd=folder)
+    expect(outcome.code == 0, outcome)
+    expect(numpy.load(folder / "y.npy")[0] == numpy.cumsum(x, dtype=numpy.float32)[-1], numpy.load(folder / "y.npy"))
 
 
 def formatting(tools: Tools, folder: pathlib.Path) -> None:
@@ -627,7 +644,7 @@ def fast_start(tools: Tools, folder: pathlib.Path) -> None:
 
 TESTS = [
     version, exit_codes, element_types, standard_input, response_files, documents, colours, dependencies, error_limit, warnings,
-    wrong_usage, formatting, stopped_programs, values_of_conditions, tunables_given, benches, starter_project, completion,
+    wrong_usage, deterministic, formatting, stopped_programs, values_of_conditions, tunables_given, benches, starter_project, completion,
     machines, robust, linker, numbers, fast_start,
 ]  # fmt: skip
 

@@ -115,6 +115,7 @@ private:
   std::vector<bool> fromArray_;               ///< of `dims_`: found in the shape of a file
   std::vector<std::optional<PtlElem>> elems_; ///< of the type parameters
   std::optional<std::vector<int64_t>> leading_;
+  bool hasWrongDim_ = false; ///< a word gives a dimension what is none
 };
 
 std::string Resolver::knownNames() const {
@@ -132,8 +133,13 @@ bool Resolver::setTypeOrDim(const std::string &name, const std::string &value) {
     if (entry_.dims[i].name == name) {
       dims_[i] = integerIn(value);
       fromArray_[i] = false;
-      if (!dims_[i] || *dims_[i] < 0)
-        fail(name, "a dimension is an integer that is not negative, not `" + value + "`");
+      if (dims_[i].value_or(-1) >= 0)
+        return true;
+      // What needs this dimension cannot be made, and is not reported as well.
+      dims_[i].reset();
+      hasWrongDim_ = true;
+      fail(name,
+           "a dimension is a whole number from 0 to 9223372036854775807, not `" + value + "`");
       return true;
     }
   for (size_t i = 0; i < entry_.types.size(); ++i)
@@ -288,9 +294,14 @@ std::optional<std::vector<int64_t>> Resolver::extentsOf(const rt::Param &param) 
       return std::nullopt;
     }
     if (!extent) {
-      fail(param.name, "the extent of its axis `" + param.axisTexts[i] +
-                           "` is unknown; give its dimensions values, as in " +
-                           firstUnknownDim(param.shape[i]) + "=1024");
+      std::string unknown = firstUnknownDim(param.shape[i]);
+      std::string axis = "the extent of its axis `" + param.axisTexts[i] + "` ";
+      // With all dimensions known, only a number beyond 64 bits is left as the reason.
+      if (unknown.empty())
+        fail(param.name, axis + "has no value of 64 bits with these dimensions");
+      else if (!hasWrongDim_)
+        fail(param.name,
+             axis + "is unknown; give its dimensions values, as in " + unknown + "=1024");
       return std::nullopt;
     }
     extents.push_back(*extent);

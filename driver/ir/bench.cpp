@@ -162,6 +162,13 @@ ExitCode runBench(const Options &options) {
     if (ExitCode code = benchFile(session, *target, *program, measurements); code != ExitCode::Fine)
       return session.finish(code);
   }
+  // A filter that fits nothing, such as one with a slip of the pen, must not look like success.
+  if (measurements.empty() && options.has(OptionId::Filter)) {
+    session.sink().report(DiagId::BadRunArgument, kNoSpan,
+                          {"--filter " + std::string(options.value(OptionId::Filter)),
+                           "no `bench` has a name that contains this"});
+    return session.finish();
+  }
   if (measurements.empty() && !options.has(OptionId::Json))
     std::fputs("there is no bench block to measure\n", stderr);
   MachinePeaks peaks;

@@ -34,6 +34,9 @@ CompilerOptions compilerOptions(const Options &options, const Target &target) {
     for (const std::string &value : options.values(id))
       // These options change what a source means, so they are part of the key.
       compiler.cacheSalt += std::to_string(static_cast<int>(id)) + value + std::string(1, '\0');
+  // So does the order of atomic updates, which the checker decides.
+  if (options.has(OptionId::Deterministic))
+    compiler.cacheSalt += "deterministic";
   return compiler;
 }
 

@@ -160,6 +160,11 @@ ExitCode runTest(const Options &options) {
     std::printf("%s\n", testDocument(session.sources(), counts.reports).dump(2).c_str());
   if (!isSilent(options))
     std::printf("%zu passed, %zu failed\n", counts.passed, counts.failed);
+  // A filter that fits nothing, such as one with a slip of the pen, must not look like success.
+  if (options.has(OptionId::Filter) && counts.passed + counts.failed == 0)
+    session.sink().report(DiagId::BadRunArgument, kNoSpan,
+                          {"--filter " + std::string(options.value(OptionId::Filter)),
+                           "no `test` or `property` has a name that contains this"});
   writeCoverage(session, counts.coverage);
   // Diagnostics go to another stream and are to come behind the results.
   std::fflush(stdout);

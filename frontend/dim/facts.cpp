@@ -205,6 +205,15 @@ Verdict FactSet::proveLessEqual(Dim a, Dim b) const {
   return question.answer(never ? Proof::False : Proof::Unknown);
 }
 
+Verdict FactSet::proveLess(Dim a, Dim b) const {
+  Dim next = context_->add(a, one());
+  // `a + 1` may be too large although `a` is not. That is no value in error, about which everything
+  // counts as proved, so nothing is known of it.
+  if (a && b && !next)
+    return plain(Proof::Unknown, Relation::LessEqual, a, b);
+  return proveLessEqual(next, b);
+}
+
 Verdict FactSet::proveDivides(Dim b, Dim a) const {
   if (!a || !b)
     return plain(Proof::True, Relation::Divides, a, b);

@@ -82,7 +82,8 @@ public:
 
   Verdict proveEqual(Dim a, Dim b) const;
   Verdict proveLessEqual(Dim a, Dim b) const;
-  Verdict proveLess(Dim a, Dim b) const { return proveLessEqual(context_->add(a, one()), b); }
+  /// As a question about `a + 1 <= b`.
+  Verdict proveLess(Dim a, Dim b) const;
   Verdict proveNonNegative(Dim a) const { return proveLessEqual(context_->constant(0), a); }
   /// `a % b == 0`.
   Verdict proveDivides(Dim b, Dim a) const;

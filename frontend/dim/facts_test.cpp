@@ -43,6 +43,21 @@ protected:
 #define EXPECT_FALSE_FACT(v) EXPECT_EQ((v).proof, Proof::False)
 #define EXPECT_UNKNOWN(v) EXPECT_EQ((v).proof, Proof::Unknown)
 
+TEST_F(FactsTest, whatIsTooLargeIsNotProved) {
+  FactSet facts(dims);
+  Dim most = c(INT64_MAX), least = c(INT64_MIN);
+  EXPECT_EQ(facts.proveLess(add(N, most), N).proof, Proof::Unknown);
+  EXPECT_EQ(facts.proveLess(most, N).proof, Proof::Unknown);
+  EXPECT_TRUE(facts.proveLess(N, add(N, most)).isTrue());
+  // Values in error are not reported again.
+  EXPECT_TRUE(facts.proveLess(Dim(), N).isTrue());
+  // The negation of the least number does not exist.
+  EXPECT_FALSE(sub(N, least));
+  EXPECT_FALSE(sub(c(0), least));
+  EXPECT_EQ(sub(c(-1), least).constant(), INT64_MAX);
+  EXPECT_FALSE(dims.isPlainlyAtLeast(N, add(least, N)) && dims.isPlainlyAtLeast(add(least, N), N));
+}
+
 TEST_F(FactsTest, KindsBoundSymbols) {
   FactSet facts(dims);
   EXPECT_TRUE_FACT(facts.proveNonNegative(N));

@@ -21,6 +21,9 @@ struct CheckOptions {
   std::shared_ptr<LibraryNames> exports = std::make_shared<LibraryNames>();
   std::map<std::string, std::string> overlays; ///< path → text of files open in an editor
   std::map<std::string, int64_t> defines;      ///< `-D NAME=value`
+  /// `--deterministic`: the points of a `parallel` with atomic updates run one after the other, so
+  /// that sums of floats are the same in every run.
+  bool deterministic = false;
   /// The machines that clauses, schedules and sources may name.
   std::shared_ptr<const MachineSet> machines = std::make_shared<MachineSet>();
 };

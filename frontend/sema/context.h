@@ -85,7 +85,7 @@ struct Context {
   /// that the flow analysis uses instead.
   std::unordered_map<const Stmt *, const AssignStmt *> fetches;
   bool hasCheckpoint = false; ///< a loop of the declaration has checkpoints
-  bool hasFetch = false;      ///< in the `parallel` being checked
+  bool runsInOrder = false;   ///< the points of the `parallel` that is being checked
   /// The `parallel`s whose points run in order, because a point reads what an earlier one has
   /// written (`fetch_add`).
   std::unordered_set<const Stmt *> orderedParallels;

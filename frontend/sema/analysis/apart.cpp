@@ -34,6 +34,9 @@ static bool differInRemainder(DimContext &dims, const AxisSet &a, const AxisSet 
 
 bool ApartProof::areDifferent(Dim a, Dim b, const FactSet &facts) const {
   auto isPair = [&](const ValuePair &pair) { return pair.earlier == a && pair.later == b; };
+  // Of a value that is too large everything would count as proved.
+  if (!a || !b)
+    return false;
   return std::any_of(known_.distinct.begin(), known_.distinct.end(), isPair) ||
          facts.proveLess(a, b).isTrue() || facts.proveLess(b, a).isTrue();
 }
@@ -92,6 +95,8 @@ bool ApartProof::byCases(const std::vector<AxisPair> &axes, const FactSet &facts
   bool isRound = next < rounds;
   const ValuePair &pair = isRound ? known_.rounds[next] : known_.distinct[next - rounds];
   auto isExcluded = [&](Precedence order) {
+    if (!pair.earlier || !pair.later)
+      return false;
     if (order == Precedence::Same)
       return !isRound || areDifferent(pair.earlier, pair.later, facts);
     return order == Precedence::Earlier ? facts.proveLessEqual(pair.later, pair.earlier).isTrue()

@@ -96,13 +96,19 @@ static bool meetsConditionsOnTunables(Context &ctx, NodeId node, const CallableD
 bool checkRequirements(Context &ctx, NodeId node, Unifier &unifier, const CallableDecl &callee,
                        CallExpr *call) {
   bool isMet = meetsConditionsOnTunables(ctx, node, callee, *call);
-  Translator translator{ctx, unifier, callee, call};
   for (const WhereClause &where : callee.wheres) {
     if (where.onTunables || isMissing(where.condition))
       continue;
+    Translator translator{ctx, unifier, callee, call};
     Expr *condition = translator.translate(where.condition);
     if (!condition)
       continue;
+    if (translator.isTooLarge) {
+      ctx.sink.report(DiagId::DimensionTooLarge, ctx.span(node))
+          .label(where.span, "with these arguments, in this requirement");
+      isMet = false;
+      continue;
+    }
     Proof proof = conditionProof(ctx, condition);
     if (proof == Proof::True || isKnownOfData(ctx, condition))
       continue;

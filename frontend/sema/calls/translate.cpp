@@ -11,6 +11,12 @@ static Expr *lengthAt(const Translator &translator, Dim length, Span span) {
   return value;
 }
 
+Dim Translator::inCaller(Dim dim) const {
+  Dim result = unifier.substitute(dim);
+  isTooLarge |= !result && unifier.hasKnownParts(dim);
+  return result;
+}
+
 Expr *Translator::translateLocal(const LocalRefExpr *ref) const {
   for (const CallArg &arg : call->args)
     if (arg.param == ref->local)
@@ -30,7 +36,7 @@ Expr *Translator::translateLocal(const LocalRefExpr *ref) const {
         return lengthAt(*this, ctx.dims.constant(tunable.defaultValue), ref->span);
     return nullptr;
   }
-  return lengthAt(*this, unifier.substitute(ref->dim), ref->span);
+  return lengthAt(*this, inCaller(ref->dim), ref->span);
 }
 
 Expr *Translator::translateOp(const OpExpr *op) const {
@@ -42,7 +48,7 @@ Expr *Translator::translateOp(const OpExpr *op) const {
     if (!(arg = translate(arg)))
       return nullptr;
   for (Dim &dim : copy->shape)
-    dim = unifier.substitute(dim);
+    dim = inCaller(dim);
   return copy;
 }
 
@@ -56,9 +62,9 @@ Expr *Translator::translateIndex(const IndexExpr *index) const {
       return nullptr;
     if (item.range) {
       RangeInfo *range = ctx.program.make<RangeInfo>(*item.range);
-      range->start = unifier.substitute(range->start);
-      range->length = unifier.substitute(range->length);
-      range->step = unifier.substitute(range->step);
+      range->start = inCaller(range->start);
+      range->length = inCaller(range->length);
+      range->step = inCaller(range->step);
       item.range = range;
     }
   }
@@ -75,7 +81,7 @@ Expr *Translator::translate(const Expr *expr) const {
   case ExprKind::LocalRef:
     return translateLocal(cast<LocalRefExpr>(expr));
   case ExprKind::Dim:
-    return lengthAt(*this, unifier.substitute(expr->dim), expr->span);
+    return lengthAt(*this, inCaller(expr->dim), expr->span);
   case ExprKind::Op:
     result = translateOp(cast<OpExpr>(expr));
     break;
@@ -110,7 +116,7 @@ Expr *Translator::translate(const Expr *expr) const {
     return nullptr;
   // The type and the length are in the names of the callee; here they have to be in those of the caller.
   result->type = unifier.substitute(expr->type);
-  result->dim = unifier.substitute(expr->dim);
+  result->dim = inCaller(expr->dim);
   return result;
 }
 

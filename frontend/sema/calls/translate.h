@@ -12,6 +12,9 @@ struct Translator {
   const Unifier &unifier;
   const CallableDecl &callee;
   const CallExpr *call;
+  /// Whether a length in what was translated is too large with these arguments. Nothing may be
+  /// proved of such a condition, since unknown lengths satisfy all.
+  mutable bool isTooLarge = false;
 
   /// Null if the expression has a form that does not occur in conditions.
   Expr *translate(const Expr *expr) const;
@@ -20,6 +23,7 @@ private:
   Expr *translateLocal(const LocalRefExpr *ref) const;
   Expr *translateOp(const OpExpr *op) const;
   Expr *translateIndex(const IndexExpr *index) const;
+  Dim inCaller(Dim dim) const;
 };
 
 /// The symbols of all dimensions in an expression.

@@ -255,7 +255,6 @@ bool Unifier::solve(const Pending &pending) {
   return bindDim(*unknown, makeExtent(ctx_, value), pending.source);
 }
 
-/// Whether a formula and what stands for its dimensions are known.
 bool Unifier::hasKnownParts(Dim dim) const {
   bool isKnown = dim.isKnown();
   forEachSymbol(dim, [&](SymbolId symbol) {

@@ -42,6 +42,9 @@ public:
   const BindingSource *prefixSource() const { return prefix_ ? &prefixSource_ : nullptr; }
   /// A dimension of the signature, in the caller's symbols.
   Dim substitute(Dim dim) const;
+  /// Whether a formula and what stands for its dimensions are known: then it can only become unknown
+  /// because it is too large.
+  bool hasKnownParts(Dim dim) const;
   /// A type of the signature, in the caller's symbols; `..` is replaced by the prefix.
   const Type *substitute(const Type *type) const;
 
@@ -63,7 +66,6 @@ private:
   bool solve(const Pending &pending);
   DiagnosticBuilder mismatch(const Type *param, const Type *arg, const BindingSource &source);
   void offerConversion(Elem param, Elem arg, Span span, DiagnosticBuilder report) const;
-  bool hasKnownParts(Dim dim) const;
 
   Context &ctx_;
   std::vector<SymbolId> open_;

@@ -221,6 +221,10 @@ TEST(CheckExpr, lengthsThatAreTooLarge) {
       "fn f(x: f32[4000000000], y: f32[7]) -> f32[4000000000] { return g(x, y) }",
       "fn g[N](x: f32[N]) -> f32[N * N * N] { return zeros(f32[N * N * N]) + x[0] }\n"
       "fn f(x: f32[4000000000], y: f32[7]) -> f32[7] { return g(x) + y }",
+      "fn g[N](x: f32[N]) -> f32[N] where N ** 3 <= 5 { return x }\n"
+      "fn f(x: f32[4000000000]) -> f32[4000000000] { return g(x) }",
+      "const MIN = 0 - 9223372036854775807 - 1\n"
+      "fn f[N](x: f32[N]) -> f32[N - MIN] { return x }",
       "struct S[N] { a: f32[N ** 3] }\n"
       "fn f(x: S[4000000000], y: f32[7]) -> f32[7] { return x.a + y }",
   };

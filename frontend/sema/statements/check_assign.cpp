@@ -252,6 +252,7 @@ Stmt *checkAtomic(Context &ctx, NodeId node) {
                     {"atomic", "number", toString(ctx, type)});
   if (!placed || isMissing(stmt->value))
     stmt->kind = StmtKind::Error;
+  ctx.runsInOrder |= ctx.state.options.deterministic;
   return stmt;
 }
 
@@ -348,7 +349,7 @@ Stmt *checkFetch(Context &ctx, NodeId node) {
   assign->value = makeOp(ctx, findOp(op, 2), node, type, {refTo(ctx, old, node), value});
   turn->block->stmts = {let, assign};
   ctx.fetches[turn] = atomic;
-  ctx.hasFetch = true;
+  ctx.runsInOrder = true;
   return turn;
 }
 

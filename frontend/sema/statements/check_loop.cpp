@@ -483,11 +483,11 @@ Stmt *checkParallel(Context &ctx, NodeId node) {
   ctx.loops.pop_back();
   ctx.facts = before;
   mergeInner(stmt);
-  // A fetch in an inner `parallel` makes the outermost one ordered, since only there all points
+  // A fetch, or with `--deterministic` any atomic update, in an inner `parallel` makes the outermost one ordered, since only there all points
   // have one order.
-  bool isOrdered = ctx.hasFetch && !ctx.inParallel();
+  bool isOrdered = ctx.runsInOrder && !ctx.inParallel();
   // The flag is used up by the `parallel` that it made ordered.
-  ctx.hasFetch = ctx.hasFetch && !isOrdered;
+  ctx.runsInOrder = ctx.runsInOrder && !isOrdered;
   return isOrdered ? inOrder(ctx, stmt) : stmt;
 }
 

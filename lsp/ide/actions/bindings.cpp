@@ -101,6 +101,32 @@ bool isStatement(NodeKind kind) {
          kind == NodeKind::ConstDecl;
 }
 
+bool isLiteral(NodeKind kind) {
+  return kind == NodeKind::IntLiteral || kind == NodeKind::FloatLiteral ||
+         kind == NodeKind::SizeLiteral || kind == NodeKind::BoolLiteral;
+}
+
+bool isConstant(const Tree &tree, NodeId node, const Bindings &bindings) {
+  switch (tree.kind(node)) {
+  case NodeKind::NameExpr: {
+    // A value that no declaration around binds is a constant of the file or of an import.
+    const Binding *binding = bindings.resolve(node);
+    return !binding || binding->kind == BindingKind::Const;
+  }
+  case NodeKind::MemberExpr:
+    return isConstant(tree, tree.child(node, 0), bindings);
+  case NodeKind::ParenExpr:
+  case NodeKind::UnaryExpr:
+  case NodeKind::BinaryExpr:
+    for (NodeId child : tree.children(node))
+      if (!isConstant(tree, child, bindings))
+        return false;
+    return true;
+  default:
+    return isLiteral(tree.kind(node));
+  }
+}
+
 bool isAtomic(NodeKind kind) {
   switch (kind) {
   case NodeKind::IntLiteral:

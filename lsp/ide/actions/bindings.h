@@ -61,6 +61,11 @@ private:
 
 bool isExpression(NodeKind kind);
 bool isStatement(NodeKind kind);
+bool isLiteral(NodeKind kind);
+/// Whether an expression is made of nothing but literals and constants: such a number is exact and
+/// has no type of its own, so a name or a place with a type changes what is computed with it.
+/// `bindings` are those around the expression.
+bool isConstant(const Tree &tree, NodeId node, const Bindings &bindings);
 
 /// Calls `visit(node)` for a node and all its descendants, in pre-order.
 template <typename Visit> void forEachNode(const Tree &tree, NodeId node, const Visit &visit) {

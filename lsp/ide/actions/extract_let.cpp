@@ -50,7 +50,9 @@ Outcome extractLetEdits(const ActionContext &context, int) {
       return refuse("`" + std::string(binding->text) + "` has no value before this statement");
   std::string name = bindings.fresh(nameFor(context, node));
   std::string indent(indentAt(context.text(), at));
-  return {{{{at, at}, "let " + name + " = " + context.text(node) + "\n" + indent},
+  // A `let` gives a number a type, by which `7 / 2` would become 3; a constant stays exact.
+  std::string keyword = isConstant(tree, node, bindings) ? "const " : "let ";
+  return {{{{at, at}, keyword + name + " = " + context.text(node) + "\n" + indent},
            {rangeOf(tree.span(node)), name}},
           ""};
 }

@@ -1,5 +1,7 @@
 #include "lsp/ide/actions/extraction.h"
 
+#include "lsp/ide/actions/guards.h"
+
 #include "frontend/base/word_char.h"
 #include "frontend/format/format.h"
 #include "frontend/parse/parse.h"
@@ -222,6 +224,31 @@ static bool isPassable(const Expr *expr) {
   return expr && expr->type && (expr->type->isScalar() || expr->type->isArray());
 }
 
+/// Whether an expression may read beyond an array, or divide by 0. Whole axes and the ranges of
+/// loops are always within the arrays that they were made for.
+bool Extraction::mayFail(NodeId node) const {
+  auto isRange = [&](NodeId index) {
+    const Expr *expr = context_.exprOf(index);
+    return expr && expr->type && expr->type->kind == TypeKind::Range &&
+           tree_.is(index, NodeKind::NameExpr);
+  };
+  auto isWhole = [&](NodeId index) {
+    if (tree_.is(index, NodeKind::RestIndex) || tree_.is(index, NodeKind::NewIndex))
+      return true;
+    return tree_.is(index, NodeKind::SliceIndex) &&
+           std::ranges::all_of(tree_.children(index), [](NodeId part) { return part == kNoNode; });
+  };
+  bool may = false;
+  forEachNode(tree_, node, [&](NodeId n) {
+    if (tree_.is(n, NodeKind::IndexExpr))
+      for (NodeId index : tree_.children(n).subspan(1))
+        may |= !isRange(index) && !isWhole(index);
+    TokenKind op = tree_.is(n, NodeKind::BinaryExpr) ? tree_.mainKind(n) : TokenKind::EndOfFile;
+    may |= op == TokenKind::Slash || op == TokenKind::Percent;
+  });
+  return may;
+}
+
 bool Extraction::lift(NodeId use, const Binding &binding) {
   // The smallest expression around the use that is a scalar or an array is passed instead.
   NodeId node = tree_.parent(use);
@@ -234,11 +261,20 @@ bool Extraction::lift(NodeId use, const Binding &binding) {
     return refuse("a `fn` cannot take `" + name + "`");
   if (isExpression_ && node == selected_.front())
     return refuse("the `fn` would only return its parameter");
-  // A value that depends on locals of the selection cannot be computed before it.
-  for (NodeId other : usesIn(tree_, node))
-    if (const Binding *inner = bindings_.resolve(other); inner && isSelected(inner->span))
+  // A value that depends on locals of the selection cannot be computed before it, and what depends
+  // on a variable that the selection assigns would be computed with the old value.
+  for (NodeId other : usesIn(tree_, node)) {
+    const Binding *inner = bindings_.resolve(other);
+    bool isAssigned = std::find(assigned_.begin(), assigned_.end(), inner) != assigned_.end();
+    if (inner && (isAssigned || isSelected(inner->span)))
       return refuse("`" + context_.text(node) + "` depends on `" + std::string(inner->text) +
-                    "`, which is bound in the selection");
+                    "`, which is " + (isAssigned ? "assigned" : "bound") + " in the selection");
+  }
+  for (NodeId selected : selected_)
+    if (tree_.span(selected).begin <= tree_.span(node).begin &&
+        tree_.span(node).end <= tree_.span(selected).end && mayFail(node))
+      if (std::string why = whyNotAlways(context_, node, selected); !why.empty())
+        return refuse("`" + context_.text(node) + "` cannot be computed before the call: " + why);
   std::string text = context_.text(node);
   // A tensor's own name is free in the `fn`, since the tensor itself is not passed.
   std::string param = isGlobalTensor(binding) ? name : name + "_value";

@@ -47,6 +47,7 @@ private:
   /// Passes the value of an expression around `use` as a parameter, because `use` itself cannot be
   /// passed.
   bool lift(NodeId use, const Binding &binding);
+  bool mayFail(NodeId node) const;
   bool findResults();
   void addResult(const Binding &binding, bool isOutside);
   bool isShape(NodeId use) const;

@@ -19,7 +19,11 @@ static std::string guardOf(const ActionContext &context, NodeId parent, NodeId c
   case NodeKind::If:
     return tree.child(parent, 0) == child ? "" : "this is computed only in one case of the `if`";
   case NodeKind::WhileStmt:
-    return "the condition of a `while` is computed again in each iteration";
+    return tree.child(parent, 0) == child
+               ? "the condition of a `while` is computed again in each iteration"
+               : "the loop around it may have no iteration";
+  case NodeKind::ForStmt:
+    return tree.is(child, NodeKind::Block) ? "the loop around it may have no iteration" : "";
   case NodeKind::AssertStmt:
     return tree.child(parent, 0) == child ? "" : "this is computed only where the `assert` fails";
   default:
@@ -27,12 +31,18 @@ static std::string guardOf(const ActionContext &context, NodeId parent, NodeId c
   }
 }
 
+std::string whyNotAlways(const ActionContext &context, NodeId node, NodeId ancestor) {
+  for (NodeId child = node; child != ancestor; child = context.tree.parent(child))
+    if (std::string guard = guardOf(context, context.tree.parent(child), child); !guard.empty())
+      return guard;
+  return "";
+}
+
 std::string whyNotBefore(const ActionContext &context, NodeId node) {
   const Tree &tree = context.tree;
   NodeId statement = statementAround(tree, node);
-  for (NodeId child = node; child != statement; child = tree.parent(child))
-    if (std::string guard = guardOf(context, tree.parent(child), child); !guard.empty())
-      return guard;
+  if (std::string guard = whyNotAlways(context, node, statement); !guard.empty())
+    return guard;
   bool isChanged = false;
   forEachNode(tree, statement, [&](NodeId n) {
     isChanged |= tree.is(n, NodeKind::Arg) && tree.has(n, NodeFlag::Inout) &&

@@ -10,4 +10,7 @@ namespace ptl::ide {
 /// Precondition: it is within a statement.
 std::string whyNotBefore(const ActionContext &context, NodeId node);
 
+/// Why `node` is not computed exactly once whenever `ancestor` is; empty if it is.
+std::string whyNotAlways(const ActionContext &context, NodeId node, NodeId ancestor);
+
 } // namespace ptl::ide

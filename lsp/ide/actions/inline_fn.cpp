@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace ptl::ide {
 namespace {
@@ -48,8 +49,13 @@ private:
   bool checkGlobals();
   bool bindArguments();
   std::string qualifier() const;
+  std::vector<NodeId> parts() const;
+  NodeId argumentFor(const ParamView &param, size_t position) const;
+  std::string freshLocal(const std::string &name);
   void bindGenerics();
-  void bindLets(const Tree &callee);
+  void bindLocals();
+  std::string scalarTypeOf(const ParamView &param) const;
+  bool isSensitive(NodeId use, const std::string &type) const;
   /// Source of a node of the callee in the caller's names.
   std::string translated(NodeId node) const;
   std::string replacementOf(NodeId use, const Binding &binding) const;
@@ -73,6 +79,7 @@ private:
   };
   std::map<NodeId, Substitute> substitutes_;
   std::map<NodeId, std::string> globals_; ///< names of the callee's module as the caller says them
+  std::set<std::string> taken_;           ///< new names of locals
   std::vector<std::string> hoisted_;      ///< statements before the one that holds the call
 };
 
@@ -138,13 +145,35 @@ static bool isPublic(const ModuleIndex &module, std::string_view name) {
   return false;
 }
 
+/// What the call gives for a parameter; `kNoNode` where it leaves the default.
+NodeId Inlining::argumentFor(const ParamView &param, size_t position) const {
+  auto args = tree_.children(node_).subspan(1);
+  for (size_t i = 0; i < args.size(); ++i) {
+    NodeId name = tree_.child(args[i], 0);
+    if (name == kNoNode ? i == position : tree_.text(name) == site_.tree->text(param.name()))
+      return tree_.child(args[i], 1);
+  }
+  return kNoNode;
+}
+
+/// What is taken from the callee: its `let`s, its value, and the defaults that the call leaves.
+std::vector<NodeId> Inlining::parts() const {
+  std::vector<NodeId> parts = lets_;
+  parts.push_back(value_);
+  auto params = site_.tree->children(CallableView(*site_.tree, site_.node).params());
+  for (size_t i = 0; i < params.size(); ++i) {
+    ParamView param(*site_.tree, params[i]);
+    if (param.value() != kNoNode && argumentFor(param, i) == kNoNode)
+      parts.push_back(param.value());
+  }
+  return parts;
+}
+
 /// Names that are not local to the callee must mean the same in the caller.
 bool Inlining::checkGlobals() {
   const Tree &callee = *site_.tree;
   const ModuleIndex &own = context_.file.index;
-  std::vector<NodeId> parts = lets_;
-  parts.push_back(value_);
-  for (NodeId part : parts)
+  for (NodeId part : parts())
     for (NodeId use : usesIn(callee, part)) {
       // Names that the callee binds are replaced with its arguments and its `let`s.
       if (callee_->resolve(use))
@@ -174,51 +203,65 @@ bool Inlining::checkGlobals() {
   return true;
 }
 
-static bool isLiteral(NodeKind kind) {
-  return kind == NodeKind::IntLiteral || kind == NodeKind::FloatLiteral ||
-         kind == NodeKind::SizeLiteral || kind == NodeKind::BoolLiteral;
+/// A name that means nothing else where the body goes: neither around the call, nor among what the
+/// body says itself, nor to another part of it that has got a new name.
+std::string Inlining::freshLocal(const std::string &name) {
+  std::string candidate = caller_.fresh(name);
+  for (int i = 2;
+       taken_.contains(candidate) || (candidate != name && callee_->mentions(candidate, false));
+       ++i)
+    candidate = caller_.fresh(name + std::to_string(i));
+  taken_.insert(candidate);
+  return candidate;
+}
+
+/// The type that a scalar parameter has in this call; empty for others.
+std::string Inlining::scalarTypeOf(const ParamView &param) const {
+  const Tree &callee = *site_.tree;
+  if (callee.is(param.type(), NodeKind::ElementType))
+    return std::string(callee.text(param.type()));
+  const Binding *binding =
+      callee.is(param.type(), NodeKind::NamedType) ? callee_->resolve(param.type()) : nullptr;
+  bool isGeneric = binding && binding->kind == BindingKind::TypeParam;
+  return isGeneric ? replacementOf(param.type(), *binding) : "";
 }
 
 bool Inlining::bindArguments() {
   const Tree &callee = *site_.tree;
+  // Defaults of parameters may speak of dimensions.
+  bindGenerics();
   auto params = callee.children(CallableView(callee, site_.node).params());
-  auto args = tree_.children(node_).subspan(1);
-  std::vector<NodeId> parts = lets_;
-  parts.push_back(value_);
   for (size_t i = 0; i < params.size(); ++i) {
     ParamView param(callee, params[i]);
     std::string name(callee.text(param.name()));
-    NodeId given = kNoNode;
-    for (size_t j = 0; j < args.size(); ++j) {
-      NodeId argName = tree_.child(args[j], 0);
-      if (argName == kNoNode ? j == i : tree_.text(argName) == name)
-        given = tree_.child(args[j], 1);
-    }
+    NodeId given = argumentFor(param, i);
     const Tree &from = given == kNoNode ? callee : tree_;
     NodeId value = given == kNoNode ? param.value() : given;
     if (value == kNoNode)
       return refuse("the argument `" + name + "` is missing");
     size_t count = 0;
-    for (NodeId part : parts)
+    for (NodeId part : parts())
       for (NodeId use : usesIn(callee, part))
         if (const Binding *binding = callee_->resolve(use);
             binding && binding->name == param.name())
           ++count;
-    Substitute substitute{std::string(from.text(value)), isAtomic(from.kind(value)), ""};
-    bool isSimple = isLiteral(from.kind(value)) || from.is(value, NodeKind::NameExpr);
-    // A literal has taken its type from the parameter, which is gone.
-    if (isLiteral(from.kind(value)) && callee.is(param.type(), NodeKind::ElementType))
-      substitute.literalOf = std::string(callee.text(param.type()));
+    // A default is written in the names of its module.
+    std::string text = given == kNoNode ? translated(value) : std::string(from.text(value));
+    Substitute substitute{text, isAtomic(from.kind(value)), ""};
+    bool isNumber = isConstant(from, value, given == kNoNode ? *callee_ : caller_);
+    bool isSimple = isNumber || from.is(value, NodeKind::NameExpr);
+    // A number without a type has taken that of the parameter, which is gone.
+    if (isNumber)
+      substitute.literalOf = scalarTypeOf(param);
     // An argument that is used more than once is still computed once, in front of the call.
     if (!isSimple && count > 1) {
-      std::string local = caller_.fresh(name);
+      std::string local = freshLocal(name);
       hoisted_.push_back("let " + local + " = " + substitute.text);
       substitute = {local, true, ""};
     }
     substitutes_[param.name()] = substitute;
   }
-  bindGenerics();
-  bindLets(callee);
+  bindLocals();
   return true;
 }
 
@@ -232,7 +275,8 @@ void Inlining::bindGenerics() {
           bool isWord = std::all_of(text.begin(), text.end(), [](unsigned char c) {
             return std::isalnum(c) || c == '_' || c == '.';
           });
-          substitutes_[binding.name] = {text, isWord, ""};
+          // A dimension is an `int`, but a number in its place would be a fraction when divided.
+          substitutes_[binding.name] = {text, isWord, call_.dimArgs[i].isConstant() ? "int" : ""};
         }
     if (binding.kind == BindingKind::TypeParam)
       for (size_t i = 0; i < decl.typeParams.size() && i < call_.elemArgs.size(); ++i)
@@ -241,23 +285,60 @@ void Inlining::bindGenerics() {
   }
 }
 
-/// Names of `let`s that the caller does not use.
-void Inlining::bindLets(const Tree &callee) {
-  for (NodeId let : lets_)
+/// Everything that the body binds gets a name that the caller does not use: also within the arms of
+/// its value, where an argument may stand whose names would be captured.
+void Inlining::bindLocals() {
+  const Tree &callee = *site_.tree;
+  for (NodeId part : parts())
     for (const Binding &binding : callee_->all()) {
-      Span span = callee.span(let);
+      Span span = callee.span(part);
       if (span.begin <= binding.span.begin && binding.span.end <= span.end)
-        substitutes_[binding.name] = {caller_.fresh(std::string(binding.text)), true, ""};
+        substitutes_[binding.name] = {freshLocal(std::string(binding.text)), true, ""};
     }
 }
 
-/// Where a literal of its own would have another meaning than a value of the parameter's type.
-static bool isSensitive(const Tree &tree, NodeId use) {
-  NodeId parent = tree.parent(use);
-  if (!tree.is(parent, NodeKind::BinaryExpr))
-    return tree.is(parent, NodeKind::LetStmt) || tree.is(parent, NodeKind::ReturnStmt);
-  TokenKind op = tree.mainKind(parent);
-  return op == TokenKind::Slash || op == TokenKind::Percent || op == TokenKind::StarStar;
+/// The type that a literal has by itself.
+static std::string_view ownType(std::string_view literal) {
+  if (literal == "true" || literal == "false")
+    return "bool";
+  bool isFraction = literal.find_first_not_of("0123456789_") != literal.npos;
+  return isFraction ? "f32" : "int";
+}
+
+/// Where a number of its own would have another meaning than a value of the parameter's type.
+bool Inlining::isSensitive(NodeId use, const std::string &type) const {
+  const Tree &callee = *site_.tree;
+  NodeId parent = callee.parent(use);
+  switch (callee.kind(parent)) {
+  case NodeKind::ParenExpr:
+  case NodeKind::UnaryExpr:
+    return isSensitive(parent, type);
+  case NodeKind::BinaryExpr: {
+    TokenKind op = callee.mainKind(parent);
+    if (op == TokenKind::Slash || op == TokenKind::Percent || op == TokenKind::StarStar)
+      return true;
+    // Beside a value with a type, the number takes this type. Beside another number both would be
+    // computed exactly, without the bounds of the type.
+    NodeId other = callee.child(parent, callee.child(parent, 0) == use ? 1 : 0);
+    while (callee.is(other, NodeKind::ParenExpr) || callee.is(other, NodeKind::UnaryExpr))
+      other = callee.child(other, 0);
+    const Binding *binding =
+        callee.is(other, NodeKind::NameExpr) ? callee_->resolve(other) : nullptr;
+    auto found = binding ? substitutes_.find(binding->name) : substitutes_.end();
+    return isConstant(callee, other, *callee_) ||
+           (found != substitutes_.end() && !found->second.literalOf.empty());
+  }
+  case NodeKind::LetStmt:
+  case NodeKind::VarStmt:
+  case NodeKind::ReturnStmt:
+  case NodeKind::ExprStmt:
+    return true;
+  case NodeKind::Arg:
+    return ownType(callee_->resolve(use) ? substitutes_.at(callee_->resolve(use)->name).text
+                                         : "") != type;
+  default:
+    return false;
+  }
 }
 
 std::string Inlining::replacementOf(NodeId use, const Binding &binding) const {
@@ -266,7 +347,7 @@ std::string Inlining::replacementOf(NodeId use, const Binding &binding) const {
     return std::string(binding.text);
   const Tree &callee = *site_.tree;
   const Substitute &substitute = found->second;
-  if (!substitute.literalOf.empty() && isSensitive(callee, use))
+  if (!substitute.literalOf.empty() && isSensitive(use, substitute.literalOf))
     return substitute.literalOf + "(" + substitute.text + ")";
   return substitute.isAtomic || isDelimited(callee, use) ? substitute.text
                                                          : "(" + substitute.text + ")";
@@ -305,8 +386,9 @@ Outcome Inlining::run() {
     return ide::refuse("its `let`s cannot be inserted before this statement: " + why);
   std::string value = translated(value_);
   NodeKind kind = site_.tree->kind(value_);
-  // A literal alone would take another type from its new place, so it is converted to that of the result.
-  if (isLiteral(kind) && call_.type && call_.type->isScalar())
+  // A number alone would take another type from its new place, so it is converted to that of the
+  // result.
+  if (isConstant(*site_.tree, value_, *callee_) && call_.type && call_.type->isScalar())
     value = toString(call_.type->elem) + "(" + value + ")";
   else if (!isAtomic(kind) && !isDelimited(tree_, node_))
     value = "(" + value + ")";

@@ -18,15 +18,21 @@ struct Import {
   std::vector<std::string> names;
 };
 
-/// Whether an import stands alone on its lines, without comments at it.
-bool isPlain(const Tree &tree, NodeId node) {
+/// Whether comments stand directly above an import.
+bool hasCommentAbove(const Tree &tree, NodeId node) {
   const Node &own = tree.node(node);
   for (const Trivia &trivia : tree.triviaBefore(own.firstToken))
     if (trivia.kind >= TriviaKind::LineComment &&
         tree.fileText()
                 .substr(trivia.end, tree.token(own.firstToken).begin - trivia.end)
                 .find("\n\n") == std::string_view::npos)
-      return false;
+      return true;
+  return false;
+}
+
+/// Whether an import stands alone on its lines, without comments in it or behind it.
+bool isAlone(const Tree &tree, NodeId node) {
+  const Node &own = tree.node(node);
   for (TokenIndex i = own.firstToken + 1; i < own.endToken; ++i)
     for (const Trivia &trivia : tree.triviaBefore(i))
       if (trivia.kind >= TriviaKind::LineComment)
@@ -40,10 +46,11 @@ bool isPlain(const Tree &tree, NodeId node) {
   return tree.tokenKind(own.endToken) == TokenKind::EndOfFile;
 }
 
-/// A comment of the file itself, before its first import, belongs to no import.
-bool isPlainFirst(const Tree &tree, NodeId node) {
-  const Node &own = tree.node(node);
-  return own.firstToken == 0 || isPlain(tree, node);
+/// Whether nothing is lost when an import is written anew elsewhere. A comment above the first
+/// token is that of the file itself and belongs to no import.
+bool isPlain(const Tree &tree, NodeId node, bool isFirst) {
+  bool isOfFile = isFirst && tree.node(node).firstToken == 0;
+  return isAlone(tree, node) && (isOfFile || !hasCommentAbove(tree, node));
 }
 
 Import importOf(const Tree &tree, NodeId node, uint32_t begin) {
@@ -68,8 +75,7 @@ std::vector<Import> importsOf(const File &file) {
     if (!place.chunk->hasImports || place.chunk->syntax.hasErrors())
       continue;
     for (NodeId item : tree.children(tree.root()))
-      if (tree.is(item, NodeKind::ImportDecl) &&
-          (imports.empty() ? isPlainFirst(tree, item) : isPlain(tree, item)))
+      if (tree.is(item, NodeKind::ImportDecl) && isPlain(tree, item, imports.empty()))
         imports.push_back(importOf(tree, item, place.begin));
   }
   return imports;
@@ -98,12 +104,14 @@ void removeUnused(const std::set<uint32_t> &unused, const std::string &text, Imp
         import.path.clear();
     return;
   }
-  at = text.find(':', import.line.begin);
+  // The path may be quoted and then contain a colon itself, so the names are looked for behind it.
+  at = text.find(import.path, import.line.begin) + import.path.size();
   std::vector<std::string> kept;
   for (const std::string &name : import.names) {
-    at = text.find(name, at + 1);
+    at = text.find(name, at);
     if (at == text.npos || !isUnused(at))
       kept.push_back(name);
+    at = std::min(at, text.size() - name.size()) + name.size();
   }
   import.names = kept;
 }
