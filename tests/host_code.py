@@ -75,6 +75,13 @@ program double[storage, uint32_t](groups: f32[storage, uint32_t], stream: f32[st
     require = sum(Storage, axis: 1)
 }
 
+program squares[int64_t](x: f32[int64_t * int64_t, 4]) -> (y: f32[int64_t * int64_t, 4], last: f32)
+{
+    let t = exp(x)
+    y = t / sum(t, axis: 0)
+    last = y[int64_t * int64_t - 1, 3]
+}
+
 program Storage[N](x: f32[N, 16]) -> (y: f32[N, 16])
 {
     y = exp(x)
@@ -185,7 +192,8 @@ def loops(tools):
 
 
 class Expressions:
-    """Random scalar expressions over `a b c` (f32), `i j` (int) and `p q` (i32), as text of the language."""
+    """Random scalar expressions over `a b c` (f32), `i j` (int), `p q` (i32), `r s` (i8), `u v` (u8) and `w` (u32), as text
+    of the language."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -217,10 +225,38 @@ class Expressions:
         return self.random.choice(
             [f"({x} + {y})", f"({x} - {y})", f"({y} - {x})", f"({x} * {y})", f"-({x})", f"({x} / 3)", f"({x} % 5)", f"({x} << 2)"]
             + [f"({x} & {y})", f"({x} | {y})", f"({x} ^ {y})", f"({x} >> 1)", f"~({x})", f"max({x}, {y})", f"select({self.truth(depth - 1)}, {x}, {y})"]
+            + [f"i32({self.short(depth - 1)})", f"i32({self.positive(depth - 1)})", self.limit(depth - 1)]
+        )
+
+    def short(self, depth):
+        """Of eight bits with a sign, which results of sums and products leave all the time."""
+        if depth == 0:
+            return self.random.choice(["r", "s", "(r + s)", "(s - r)", "(r * s)"])
+        x, y = self.short(depth - 1), self.short(self.random.randrange(depth))
+        return self.random.choice(
+            [f"({x} + {y})", f"({x} - {y})", f"({x} * {y})", f"-({x})", f"({x} / 3)", f"({x} % 5)", f"({x} << 2)", f"({x} >> 1)"]
+            + [f"abs({x})", f"~({x})", f"({x} ^ {y})", f"max({x}, {y})", f"i8({self.positive(depth - 1)})"]
+        )
+
+    def positive(self, depth):
+        """Of eight bits without a sign."""
+        if depth == 0:
+            return self.random.choice(["u", "v", "(u + v)", "(u - v)", "(u * v)"])
+        x, y = self.positive(depth - 1), self.positive(self.random.randrange(depth))
+        return self.random.choice(
+            [f"({x} + {y})", f"({x} - {y})", f"({x} * {y})", f"({x} / 3)", f"({x} % 50)", f"({x} << 2)", f"({x} >> 1)"]
+            + [f"min({x}, {y})", f"~({x})", f"({x} | {y})", f"u8({self.short(depth - 1)})"]
+        )
+
+    def limit(self, _depth):
+        """Near the ends of what 32 bits hold, and numbers half way between whole ones."""
+        return self.random.choice(
+            ["i32(w / 1)", "i32(w >> 0)", "i32(w % 4000000001)", "(p + -2147483648)", "i32(a * 2.0, round: .even)", "i32(c, round: .even)"]
+            + ["i32(c + 1.0, round: .even)", "i32(b * 2.0 - 3.0, round: .even)", "i32(a + b, round: .even)", "i32(c, round: .away)"]
         )
 
     def truth(self, depth):
-        kind = self.random.choice([self.real, self.whole, self.bits])
+        kind = self.random.choice([self.real, self.whole, self.bits, self.short, self.positive, self.limit])
         compared = f"({kind(max(depth - 1, 0))} {self.random.choice(['<', '<=', '>', '>=', '==', '!='])} {kind(max(depth - 1, 0))})"
         if depth == 0:
             return compared
@@ -228,8 +264,10 @@ class Expressions:
         return self.random.choice([compared, f"({compared} and {other})", f"({compared} or {other})", f"not {other}", f"({compared} == {other})"])
 
 
-SCALARS = {"a": 1.25, "b": -0.75, "c": 2.5, "i": 5, "j": -4, "p": 11, "q": -6}
-SIGNATURE = "pub program p(a: f32, b: f32, c: f32, i: int, j: int, p: i32, q: i32) -> (y: f32[COUNT], z: i32[COUNT], n: i32[COUNT])"
+SCALARS = {"a": 1.25, "b": -0.75, "c": 2.5, "i": 5, "j": -4, "p": 11, "q": -6, "r": 100, "s": -128, "u": 200, "v": 77, "w": 4000000000}
+SIGNATURE = """pub program p(
+    a: f32, b: f32, c: f32, i: int, j: int, p: i32, q: i32, r: i8, s: i8, u: u8, v: u8, w: u32
+) -> (y: f32[COUNT], z: i32[COUNT], n: i32[COUNT])"""
 
 
 def scalars(tools, seed, count=60):
