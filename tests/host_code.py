@@ -251,7 +251,7 @@ class Expressions:
     def limit(self, _depth):
         """Near the ends of what 32 bits hold, and numbers half way between whole ones."""
         return self.random.choice(
-            ["i32(w / 1)", "i32(w >> 0)", "i32(w % 4000000001)", "(p + -2147483648)", "i32(a * 2.0, round: .even)", "i32(c, round: .even)"]
+            ["i32(w / 1) / 3", "i32(w >> 1) / 3", "i32(w % 4000000001) / 3", "i32(i64(p + -2147483648) / 3)", "i32(a * 2.0, round: .even)", "i32(c, round: .even)"]
             + ["i32(c + 1.0, round: .even)", "i32(b * 2.0 - 3.0, round: .even)", "i32(a + b, round: .even)", "i32(c, round: .away)"]
         )
 
@@ -267,18 +267,20 @@ class Expressions:
 SCALARS = {"a": 1.25, "b": -0.75, "c": 2.5, "i": 5, "j": -4, "p": 11, "q": -6, "r": 100, "s": -128, "u": 200, "v": 77, "w": 4000000000}
 SIGNATURE = """pub program p(
     a: f32, b: f32, c: f32, i: int, j: int, p: i32, q: i32, r: i8, s: i8, u: u8, v: u8, w: u32
-) -> (y: f32[COUNT], z: i32[COUNT], n: i32[COUNT])"""
+) -> (y: f32[COUNT], z: i32[COUNT], n: i32[COUNT], m: i32[COUNT])"""
 
 
 def scalars(tools, seed, count=60):
     """What the host computes of scalars is what the language says, however operators stand beside each other."""
     make = Expressions(seed)
     lines = [f"    y[{k}] = {make.real(1 + k % 4)}\n    z[{k}] = i32({make.whole(1 + k % 3)})\n    n[{k}] = {make.bits(1 + k % 3)}" for k in range(count)]
+    narrow = (make.short, make.positive, make.limit)
+    lines = [f"{line}\n    m[{k}] = i32({narrow[k % 3](1 + k % 2)})" for k, line in enumerate(lines)]
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "scalars.ptl"
         path.write_text(SIGNATURE.replace("COUNT", str(count)) + "\n{\n" + "\n".join(lines) + "\n}\n")
         given = [f"{name}={value}" for name, value in SCALARS.items()]
-        results = [argument for name in "yzn" for argument in ("-o", f"{name}={folder}/{name}.npy")]
+        results = [argument for name in "yznm" for argument in ("-o", f"{name}={folder}/{name}.npy")]
         outcome = tools.run("run", path, "--target", "reference", *given, *results)
         emitted = tools.run("build", path, "--target", "a3", "--emit=cpp", "-o", "-")
         if outcome.code != 0 or emitted.code != 0:
@@ -286,9 +288,9 @@ def scalars(tools, seed, count=60):
         source = pathlib.Path(folder) / "scalars.cpp"
         values = ", ".join(f"{value}f" if isinstance(value, float) else str(value) for value in SCALARS.values())
         main = f"""int main() {{
-  static float y[{count}]; static int32_t z[{count}], n[{count}];
-  if (ptl_p::run_p(nullptr, 1, {values}, y, z, n)) return 1;
-  for (int k = 0; k < {count}; ++k) std::printf("%.9g %d %d\\n", y[k], z[k], n[k]);
+  static float y[{count}]; static int32_t z[{count}], n[{count}], m[{count}];
+  if (ptl_p::run_p(nullptr, 1, {values}, y, z, n, m)) return 1;
+  for (int k = 0; k < {count}; ++k) std::printf("%.9g %d %d %d\\n", y[k], z[k], n[k], m[k]);
 }}
 """
         source.write_text(emitted.stdout.replace("#include <pto/pto-inst.hpp>\n", "") + main)
@@ -298,7 +300,7 @@ def scalars(tools, seed, count=60):
             raise AssertionError(compiled.stderr[:3000])
         done = subprocess.run([f"{folder}/scalars"], capture_output=True, text=True)
         actual = numpy.array([line.split() for line in done.stdout.splitlines()], dtype=float)
-        expected = numpy.stack([numpy.load(f"{folder}/{name}.npy").astype(float) for name in "yzn"], axis=1)
+        expected = numpy.stack([numpy.load(f"{folder}/{name}.npy").astype(float) for name in "yznm"], axis=1)
     if actual.shape != expected.shape:
         raise AssertionError(done.stderr)
     for k in numpy.nonzero(~numpy.isclose(actual, expected, rtol=1e-4, atol=1e-5, equal_nan=True).all(axis=1))[0]:
