@@ -253,6 +253,8 @@ class Expressions:
         return self.random.choice(
             ["i32(w / 1) / 3", "i32(w >> 1) / 3", "i32(w % 4000000001) / 3", "i32(i64(p + -2147483648) / 3)", "i32(a * 2.0, round: .even)", "i32(c, round: .even)"]
             + ["i32(c + 1.0, round: .even)", "i32(b * 2.0 - 3.0, round: .even)", "i32(a + b, round: .even)", "i32(c, round: .away)"]
+            + ["i32(a / (b - b), round: .zero)", "i32(b / (a - a), round: .down)", "i32((a - a) / (b - b), round: .even)", "i32(i64(a * 1e30, round: .zero) / 3)"]
+            + ["i32(u8(c * 100.0, round: .zero))", "i32(u8(-c, round: .zero))", "i32(i16(a * 1e6, round: .even))"]
         )
 
     def truth(self, depth):

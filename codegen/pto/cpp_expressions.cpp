@@ -206,9 +206,8 @@ CppExpression formExpression(CppCode &code, Operation *op, const CppScalarRow &r
       form += isApart ? operand.text : operand.within(operandOf(row));
     }
   }
-  llvm::StringRef call = row.text.split('(').first;
-  for (const char *helper : {"smaller", "larger", "ceilDiv", "floorDiv"})
-    if (call == helper)
+  for (const char *helper : {"smaller", "larger", "ceilDiv", "floorDiv", "saturated"})
+    if (row.text.contains(helper))
       code.useHelper(helper);
   // The helpers return the unsigned type.
   if (isa<arith::MinUIOp, arith::MaxUIOp>(op) && !op->getResult(0).getType().isIndex())

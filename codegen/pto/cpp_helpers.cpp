@@ -4,6 +4,16 @@ using namespace mlir;
 
 namespace ptl::pto {
 
+static constexpr const char *kSaturated[] = {
+    "template <typename T, typename F>",
+    "inline T saturated(F x) {",
+    "  constexpr bool isSigned = T(-1) < T(0);",
+    "  constexpr T most = T(~uint64_t(0) >> (64 + isSigned - 8 * sizeof(T)));",
+    "  constexpr T least = isSigned ? T(-most - 1) : T(0);",
+    "  return x != x ? T(0) : x >= F(most) ? most : x <= F(least) ? least : T(x);",
+    "}",
+};
+
 void addCppHelpers(TextLines &text, const CppHelpers &helpers, const std::string &before) {
   static constexpr std::pair<const char *, const char *> bodies[] = {
       {"smaller", "a < b ? a : b"},
@@ -19,6 +29,12 @@ void addCppHelpers(TextLines &text, const CppHelpers &helpers, const std::string
     if (helpers.used.contains(name))
       text.add("template <typename A, typename B> " + before + "inline auto " + name +
                "(A a, B b) { return " + body + "; }");
+  // C++ leaves undefined what a number becomes that the integer cannot hold, and processors differ;
+  // in the language it is the nearest one, and 0 for NaN. The largest integer is rounded up as a
+  // float, so what is below that fits.
+  if (helpers.used.contains("saturated"))
+    for (const char *line : kSaturated)
+      text.add((line == kSaturated[1] ? before : std::string()) + line);
   if (!helpers.used.empty())
     text.blank();
 }
