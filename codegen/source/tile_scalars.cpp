@@ -85,6 +85,9 @@ std::optional<Expression> scalarText(BodyCode &code, Operation *op) {
                           operandBeside(code, choice.getFalseValue(), {}).text + " }",
                       Precedence::None};
   Type type = op->getNumResults() == 1 ? op->getResult(0).getType() : Type();
+  // Conversions to truth values of the language ask whether any bit is set; this one keeps the last.
+  if (auto cut = dyn_cast<arith::TruncIOp>(op); cut && type.isInteger(1))
+    return binary(binary(valueText(code, cut.getIn()), "&", {"1"}), "!=", {"0"});
   if (!type || type.isIndex() || type.isInteger(1))
     return std::nullopt;
   std::optional<ArithOp> arithmetic = ir::arithOpOf(op);
