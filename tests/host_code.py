@@ -117,6 +117,30 @@ def names(tools):
     launches_compile(tools, ROOT / "examples/08_transformer.ptl", "heads", "a3")
 
 
+MESSAGES = r"""kernel counted[N](x: f32[N], at: i32[N]) -> (y: f32[N])
+{
+    parallel i in tiles(N, 256) {
+        assert(at[i.start] >= 0, "FIRST\nSECOND in C:\\")
+        y[i] = x[i] * 2.0
+    }
+}
+"""
+
+
+def messages(tools):
+    """What the author wrote stays in its comment, and takes no code into it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "messages.ptl"
+        path.write_text(MESSAGES)
+        for kind in ("cpp", "pto"):
+            outcome = tools.run("build", path, "--target", "a3", f"--emit={kind}", "-o", "-")
+            if outcome.code != 0:
+                raise AssertionError(outcome.stderr)
+            lines = [line for line in outcome.stdout.splitlines() if "SECOND" in line]
+            if not lines or any("//" not in line or line.rstrip().endswith("\\") for line in lines):
+                raise AssertionError(outcome.stdout)
+
+
 def recorded_launch(name, parameters):
     """In place of a launch, which the library would be needed for: prints its name and its numbers."""
     words = [word.strip().rsplit(" ", 1) for word in " ".join(parameters.split()).split(",")]
@@ -319,7 +343,7 @@ def main():
         "12_indexer_prolog.ptl": "indexer_prolog",
     }
     cases = [Case(entry, lambda f=file, e=entry: compiles(tools, f, e)) for file, entry in programs.items()]
-    cases += [Case(each.__name__, lambda each=each: each(tools)) for each in (split_k, requirements, loops, names)]
+    cases += [Case(each.__name__, lambda each=each: each(tools)) for each in (split_k, requirements, loops, names, messages)]
     cases += [Case(f"scalars {seed}", lambda seed=seed: scalars(tools, seed)) for seed in (1, 2)]
     return run_cases("host_code", cases)
 

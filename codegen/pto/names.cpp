@@ -24,6 +24,14 @@ std::string reasonOf(Operation *op) {
   return why && !(before && attrs::why.of(before) == why) ? why.str() : std::string();
 }
 
+std::string commentText(llvm::StringRef text) {
+  std::string comment;
+  for (char c : text)
+    comment += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  // A backslash at the end of a line would make the next line a part of the comment.
+  return llvm::StringRef(comment).rtrim().ends_with("\\") ? comment + "." : comment;
+}
+
 /// A word for the purpose of a number without a name, from the first use that shows one.
 static std::string purpose(Value value) {
   for (OpOperand &use : value.getUses()) {
