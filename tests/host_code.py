@@ -249,6 +249,7 @@ class Expressions:
         return self.random.choice(
             [f"({x} + {y})", f"({x} - {y})", f"({y} - {x})", f"({x} * {y})", f"-({x})", f"({x} / 3)", f"({x} % 5)", f"({x} << 2)"]
             + [f"({x} & {y})", f"({x} | {y})", f"({x} ^ {y})", f"({x} >> 1)", f"~({x})", f"max({x}, {y})", f"select({self.truth(depth - 1)}, {x}, {y})"]
+            + [f"({x} / ({y} & 6 | 1))", f"({x} % ({y} & 6 | 1))"]
             + [f"i32({self.short(depth - 1)})", f"i32({self.positive(depth - 1)})", self.limit(depth - 1)]
         )
 

@@ -138,7 +138,27 @@ CppExpression comparison(CppCode &code, Operation *op, llvm::StringRef sign, boo
           equality ? Precedence::Equality : Precedence::Relation};
 }
 
+/// A division on the host, whose processor may stop the program at a divisor of 0, and at -1 where
+/// the quotient does not fit; cores of chips do not stop. By the language it has some value.
+std::optional<CppExpression> hostDivision(CppCode &code, Operation *op, const CppScalarRow &row) {
+  llvm::APInt known;
+  bool isLegal = matchPattern(op->getOperand(1), m_ConstantInt(&known)) && !known.isZero() &&
+                 !known.isAllOnes();
+  bool isDivision = row.text == "/" || row.text == "%";
+  if (!code.extension() || !isDivision || !op->getResult(0).getType().isIntOrIndex() || isLegal)
+    return std::nullopt;
+  const char *helper = row.text == "/" ? "quotientOf" : "remainderOf";
+  code.useHelper(helper);
+  bool isUnsigned = row.isUnsigned && !op->getResult(0).getType().isIndex();
+  auto side = [&](unsigned i) {
+    return isUnsigned ? unsignedOperand(code, op->getOperand(i)) : textOf(code, op->getOperand(i));
+  };
+  return CppExpression{std::string(helper) + "(" + side(0) + ", " + side(1) + ")"};
+}
+
 CppExpression binaryExpression(CppCode &code, Operation *op, const CppScalarRow &row) {
+  if (std::optional<CppExpression> division = hostDivision(code, op, row))
+    return *division;
   Type type = op->getResult(0).getType();
   if (row.isUnsigned && !type.isIndex()) // positions and sizes are not negative
     return {unsignedOperand(code, op->getOperand(0)) + " " + row.text.str() + " " +

@@ -22,6 +22,8 @@ void addCppHelpers(TextLines &text, const CppHelpers &helpers, const std::string
       // which might overflow. A divisor of 0 counts as 1, as on the CPU: what is proved of quotients
       // holds for divisors of at least 1, and no position may lie outside of its array.
       {"ceilDiv", "b == 0 ? a : a / b + (a % b != 0 && (a < 0) == (b < 0))"},
+      {"quotientOf", "b == 0 ? a : B(-1) < B(0) && b == B(-1) ? A(0) - a : a / b"},
+      {"remainderOf", "b == 0 || (B(-1) < B(0) && b == B(-1)) ? A(0) : a % b"},
       {"floorDiv", "b == 0 ? a : a / b - (a % b != 0 && (a < 0) != (b < 0))"},
   };
   for (const auto &[name, body] : bodies)
