@@ -203,8 +203,8 @@ void TileJudge::judge(uint32_t number, const Event &event) {
       uint32_t own = lastWrite(access.buffer, i);
       return own != kNone && own >= epoch_[access.buffer];
     };
-    // An access at an unknown position may miss the undefined bytes, as long as some of the bytes are defined. Where none is, it reads //
-    // undefined bytes at whatever position.
+    // An access at an unknown position may miss the undefined bytes, as long as some of the bytes
+    // are defined. Where none is, it reads undefined bytes at whatever position.
     bool mayMiss = access.partly && (access.writes || llvm::any_of(atomsOf(a), isDefined));
     for (uint32_t i : atomsOf(a)) {
       if (access.reads && (!mayMiss || isDefined(i)))
