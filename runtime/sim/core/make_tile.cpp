@@ -3,14 +3,23 @@
 #include "runtime/sim/core/fault.h"
 #include "runtime/sim/group.h"
 
+#include <algorithm>
+#include <cstdint>
+
 namespace ptl::rt::sim {
 
 void setValid(const Registers &registers, const Step &step, Tile &tile) {
   size_t next = step.operands.size() - step.validRowGiven - step.validColGiven;
+  // What does not fit 32 bits must not become a number that does: the caller compares it with the
+  // extents of the tile, and any that is too large will do.
+  auto number = [&](size_t operand) {
+    return static_cast<int32_t>(
+        std::clamp<int64_t>(registers.integer(step, operand), -1, INT32_MAX));
+  };
   if (step.validRowGiven)
-    tile.validRows = static_cast<int32_t>(registers.integer(step, next++));
+    tile.validRows = number(next++);
   if (step.validColGiven)
-    tile.validCols = static_cast<int32_t>(registers.integer(step, next));
+    tile.validCols = number(next);
 }
 
 /// Slots of a buffer are taken in turn, and lie at multiples of the memory's alignment.
