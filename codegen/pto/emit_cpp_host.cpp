@@ -144,6 +144,7 @@ std::string bytesOf(const Array &array, Type element) {
 /// Storage for the result of an operation, until its last use.
 void take(Host &host, Operation *op, const std::string &name, const std::string &bytes) {
   host.code.line(op, "void *" + name + " = " + host.storage + ".take(" + bytes + ");");
+  // Without any use the array is given back at once.
   Operation *last = op;
   // Views of the array count as uses of it.
   for (Operation *use : ir::usesOfElements(op->getResult(0)))
@@ -297,6 +298,8 @@ bool emitBox(Host &host, Operation *op, ValueRange offsets, ValueRange lengths,
     bool whole = same && matchPattern(offsets[axis], m_Zero());
     if (!isDropped)
       kept = kept.drop_front();
+    // Behind an axis that is cut, elements no longer follow each other, so a pointer cannot say the
+    // part.
     if (!whole && !isOne)
       return false;
     isWhole &= whole;
@@ -404,6 +407,8 @@ void emitHost(TextLines &text, func::FuncOp function, const Machine &machine,
   host.groups = host.code.names().fresh("groups");
   // The host and a kernel with its name have helpers of their own.
   std::string space = "ptl_" + name;
+  // A kernel has a namespace of its own, which the host must not reopen with helpers of the same
+  // names.
   while (llvm::any_of(launches, [&](const CppLaunch &each) { return "ptl_" + each.name == space; }))
     space += "_host";
   // The body is emitted first: it finds the helpers and the names that are used.

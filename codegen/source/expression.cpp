@@ -91,6 +91,7 @@ std::set<std::string> identifiersOf(std::string_view text) {
     std::string word(text.substr(begin, i - begin));
     if (!isField && !isCall && isIdentifier(word))
       found.insert(word);
+    // A character that begins no word is passed over, so that the loop always goes on.
     i += i == begin;
   }
   return found;

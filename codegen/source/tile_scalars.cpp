@@ -92,6 +92,7 @@ std::optional<Expression> scalarText(BodyCode &code, Operation *op) {
     return std::nullopt;
   std::optional<ArithOp> arithmetic = ir::arithOpOf(op);
   std::string_view form = arithmetic ? kSpellings[static_cast<size_t>(*arithmetic)] : "";
+  // What the language cannot spell is reported by the caller, with its place.
   if (form.empty())
     return std::nullopt;
   if (form.find('$') == std::string_view::npos)
@@ -110,6 +111,7 @@ std::optional<Expression> scalarText(BodyCode &code, Operation *op) {
       continue;
     }
     auto number = static_cast<unsigned>(what - '0');
+    // A constant takes its type from the operand beside it, so that one is handed along.
     Value other = op->getNumOperands() > 1 ? op->getOperand(1 - number) : Value();
     text += operandBeside(code, op->getOperand(number), other)
                 .as(isPrefix ? Precedence::Unary : Precedence::None);
