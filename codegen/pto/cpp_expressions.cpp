@@ -110,13 +110,16 @@ bool mayLeaveType(Operation *op) {
   }
 }
 
+/// An operand of a conversion to as many bits or fewer, which brings any number into its range.
+CppExpression convertedOperand(CppCode &code, Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && isInlined(op) ? operationExpression(code, op)
+                             : CppExpression{code.names().of(value)};
+}
+
 /// An operand of what computes with unsigned numbers.
 std::string unsignedOperand(CppCode &code, Value value) {
-  Operation *op = value.getDefiningOp();
-  // The conversion brings it into the range of its type, too.
-  std::string text =
-      op && isInlined(op) ? operationExpression(code, op).text : code.names().of(value);
-  return "u" + cppElement(value.getType()) + "(" + text + ")";
+  return "u" + cppElement(value.getType()) + "(" + convertedOperand(code, value).text + ")";
 }
 
 /// One step tighter, for the right operand of `-`, `/` and the like.
@@ -221,7 +224,10 @@ CppExpression formExpression(CppCode &code, Operation *op, const CppScalarRow &r
                !number.getType().isInteger(1)) {
       form += unsignedOperand(code, number);
     } else {
-      CppExpression operand = expression(code, op->getOperand(static_cast<unsigned>(what - '0')));
+      Value value = op->getOperand(static_cast<unsigned>(what - '0'));
+      CppExpression operand = isa<arith::TruncIOp, UnrealizedConversionCastOp>(op)
+                                  ? convertedOperand(code, value)
+                                  : expression(code, value);
       bool isApart = standsApart(row.text, i);
       form += isApart ? operand.text : operand.within(operandOf(row));
     }
