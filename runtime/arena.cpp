@@ -40,6 +40,8 @@ bool Arena::enterBlockFor(int64_t bytes) {
     int64_t base = blocks_.empty() ? 0 : blocks_.back().base + blocks_.back().size;
     int64_t size = std::max(bytes, blocks_.empty() ? kFirstBlock : blocks_.back().size * 2);
     char *memory = static_cast<char *>(allocateAligned(size));
+    // Blocks double so that there are few of them; where that much is not to be had, what was asked
+    // for will do.
     if (!memory && size > bytes)
       memory = static_cast<char *>(allocateAligned(size = bytes));
     if (!memory) {
@@ -75,6 +77,8 @@ void Arena::release(int64_t mark) {
   if (blocks_.empty())
     return;
   used_ = mark - blocks_[block_].base;
+  // Blocks are given back when nothing is in use any more, so that a function that is called in a
+  // loop does not take and give back the same one.
   if (mark != 0)
     return;
   while (blocks_.size() > 1 && blocks_.back().base + blocks_.back().size > kKeptWhenEmpty) {

@@ -42,6 +42,7 @@ void *BlockPool::take(int64_t bytes, int64_t &capacity) {
 }
 
 void BlockPool::giveBack(void *memory, int64_t capacity) {
+  // A block that is larger than all that may be kept would only displace the others.
   if (capacity < kSmallest || capacity > kMostKept)
     return std::free(memory);
   std::vector<Block> dropped;

@@ -75,6 +75,13 @@ program double[storage, uint32_t](groups: f32[storage, uint32_t], stream: f32[st
     require = sum(Storage, axis: 1)
 }
 
+program squares[int64_t](x: f32[int64_t * int64_t, 4]) -> (y: f32[int64_t * int64_t, 4], last: f32)
+{
+    let t = exp(x)
+    y = t / sum(t, axis: 0)
+    last = y[int64_t * int64_t - 1, 3]
+}
+
 program Storage[N](x: f32[N, 16]) -> (y: f32[N, 16])
 {
     y = exp(x)
@@ -108,6 +115,30 @@ def names(tools):
                 launches_compile(tools, path, entry, machine)
     # A kernel and its host may have one name.
     launches_compile(tools, ROOT / "examples/08_transformer.ptl", "heads", "a3")
+
+
+MESSAGES = r"""kernel counted[N](x: f32[N], at: i32[N]) -> (y: f32[N])
+{
+    parallel i in tiles(N, 256) {
+        assert(at[i.start] >= 0, "FIRST\nSECOND in C:\\")
+        y[i] = x[i] * 2.0
+    }
+}
+"""
+
+
+def messages(tools):
+    """What the author wrote stays in its comment, and takes no code into it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "messages.ptl"
+        path.write_text(MESSAGES)
+        for kind in ("cpp", "pto"):
+            outcome = tools.run("build", path, "--target", "a3", f"--emit={kind}", "-o", "-")
+            if outcome.code != 0:
+                raise AssertionError(outcome.stderr)
+            lines = [line for line in outcome.stdout.splitlines() if "SECOND" in line]
+            if not lines or any("//" not in line or line.rstrip().endswith("\\") for line in lines):
+                raise AssertionError(outcome.stdout)
 
 
 def recorded_launch(name, parameters):
@@ -185,7 +216,8 @@ def loops(tools):
 
 
 class Expressions:
-    """Random scalar expressions over `a b c` (f32), `i j` (int) and `p q` (i32), as text of the language."""
+    """Random scalar expressions over `a b c` (f32), `i j` (int), `p q` (i32), `r s` (i8), `u v` (u8) and `w` (u32), as text
+    of the language."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -217,10 +249,41 @@ class Expressions:
         return self.random.choice(
             [f"({x} + {y})", f"({x} - {y})", f"({y} - {x})", f"({x} * {y})", f"-({x})", f"({x} / 3)", f"({x} % 5)", f"({x} << 2)"]
             + [f"({x} & {y})", f"({x} | {y})", f"({x} ^ {y})", f"({x} >> 1)", f"~({x})", f"max({x}, {y})", f"select({self.truth(depth - 1)}, {x}, {y})"]
+            + [f"({x} / ({y} & 6 | 1))", f"({x} % ({y} & 6 | 1))"]
+            + [f"i32({self.short(depth - 1)})", f"i32({self.positive(depth - 1)})", self.limit(depth - 1)]
+        )
+
+    def short(self, depth):
+        """Of eight bits with a sign, which results of sums and products leave all the time."""
+        if depth == 0:
+            return self.random.choice(["r", "s", "(r + s)", "(s - r)", "(r * s)"])
+        x, y = self.short(depth - 1), self.short(self.random.randrange(depth))
+        return self.random.choice(
+            [f"({x} + {y})", f"({x} - {y})", f"({x} * {y})", f"-({x})", f"({x} / 3)", f"({x} % 5)", f"({x} << 2)", f"({x} >> 1)"]
+            + [f"abs({x})", f"~({x})", f"({x} ^ {y})", f"max({x}, {y})", f"i8({self.positive(depth - 1)})"]
+        )
+
+    def positive(self, depth):
+        """Of eight bits without a sign."""
+        if depth == 0:
+            return self.random.choice(["u", "v", "(u + v)", "(u - v)", "(u * v)"])
+        x, y = self.positive(depth - 1), self.positive(self.random.randrange(depth))
+        return self.random.choice(
+            [f"({x} + {y})", f"({x} - {y})", f"({x} * {y})", f"({x} / 3)", f"({x} % 50)", f"({x} << 2)", f"({x} >> 1)"]
+            + [f"min({x}, {y})", f"~({x})", f"({x} | {y})", f"u8({self.short(depth - 1)})"]
+        )
+
+    def limit(self, _depth):
+        """Near the ends of what 32 bits hold, and numbers half way between whole ones."""
+        return self.random.choice(
+            ["i32(w / 1) / 3", "i32(w >> 1) / 3", "i32(w % 4000000001) / 3", "i32(i64(p + -2147483648) / 3)", "i32(a * 2.0, round: .even)", "i32(c, round: .even)"]
+            + ["i32(c + 1.0, round: .even)", "i32(b * 2.0 - 3.0, round: .even)", "i32(a + b, round: .even)", "i32(c, round: .away)"]
+            + ["i32(a / (b - b), round: .zero)", "i32(b / (a - a), round: .down)", "i32((a - a) / (b - b), round: .even)", "i32(i64(a * 1e30, round: .zero) / 3)"]
+            + ["i32(u8(c * 100.0, round: .zero))", "i32(u8(-c, round: .zero))", "i32(i16(a * 1e6, round: .even))"]
         )
 
     def truth(self, depth):
-        kind = self.random.choice([self.real, self.whole, self.bits])
+        kind = self.random.choice([self.real, self.whole, self.bits, self.short, self.positive, self.limit])
         compared = f"({kind(max(depth - 1, 0))} {self.random.choice(['<', '<=', '>', '>=', '==', '!='])} {kind(max(depth - 1, 0))})"
         if depth == 0:
             return compared
@@ -228,19 +291,23 @@ class Expressions:
         return self.random.choice([compared, f"({compared} and {other})", f"({compared} or {other})", f"not {other}", f"({compared} == {other})"])
 
 
-SCALARS = {"a": 1.25, "b": -0.75, "c": 2.5, "i": 5, "j": -4, "p": 11, "q": -6}
-SIGNATURE = "pub program p(a: f32, b: f32, c: f32, i: int, j: int, p: i32, q: i32) -> (y: f32[COUNT], z: i32[COUNT], n: i32[COUNT])"
+SCALARS = {"a": 1.25, "b": -0.75, "c": 2.5, "i": 5, "j": -4, "p": 11, "q": -6, "r": 100, "s": -128, "u": 200, "v": 77, "w": 4000000000}
+SIGNATURE = """pub program p(
+    a: f32, b: f32, c: f32, i: int, j: int, p: i32, q: i32, r: i8, s: i8, u: u8, v: u8, w: u32
+) -> (y: f32[COUNT], z: i32[COUNT], n: i32[COUNT], m: i32[COUNT])"""
 
 
 def scalars(tools, seed, count=60):
     """What the host computes of scalars is what the language says, however operators stand beside each other."""
     make = Expressions(seed)
     lines = [f"    y[{k}] = {make.real(1 + k % 4)}\n    z[{k}] = i32({make.whole(1 + k % 3)})\n    n[{k}] = {make.bits(1 + k % 3)}" for k in range(count)]
+    narrow = (make.short, make.positive, make.limit)
+    lines = [f"{line}\n    m[{k}] = i32({narrow[k % 3](1 + k % 2)})" for k, line in enumerate(lines)]
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "scalars.ptl"
         path.write_text(SIGNATURE.replace("COUNT", str(count)) + "\n{\n" + "\n".join(lines) + "\n}\n")
         given = [f"{name}={value}" for name, value in SCALARS.items()]
-        results = [argument for name in "yzn" for argument in ("-o", f"{name}={folder}/{name}.npy")]
+        results = [argument for name in "yznm" for argument in ("-o", f"{name}={folder}/{name}.npy")]
         outcome = tools.run("run", path, "--target", "reference", *given, *results)
         emitted = tools.run("build", path, "--target", "a3", "--emit=cpp", "-o", "-")
         if outcome.code != 0 or emitted.code != 0:
@@ -248,9 +315,9 @@ def scalars(tools, seed, count=60):
         source = pathlib.Path(folder) / "scalars.cpp"
         values = ", ".join(f"{value}f" if isinstance(value, float) else str(value) for value in SCALARS.values())
         main = f"""int main() {{
-  static float y[{count}]; static int32_t z[{count}], n[{count}];
-  if (ptl_p::run_p(nullptr, 1, {values}, y, z, n)) return 1;
-  for (int k = 0; k < {count}; ++k) std::printf("%.9g %d %d\\n", y[k], z[k], n[k]);
+  static float y[{count}]; static int32_t z[{count}], n[{count}], m[{count}];
+  if (ptl_p::run_p(nullptr, 1, {values}, y, z, n, m)) return 1;
+  for (int k = 0; k < {count}; ++k) std::printf("%.9g %d %d %d\\n", y[k], z[k], n[k], m[k]);
 }}
 """
         source.write_text(emitted.stdout.replace("#include <pto/pto-inst.hpp>\n", "") + main)
@@ -260,7 +327,7 @@ def scalars(tools, seed, count=60):
             raise AssertionError(compiled.stderr[:3000])
         done = subprocess.run([f"{folder}/scalars"], capture_output=True, text=True)
         actual = numpy.array([line.split() for line in done.stdout.splitlines()], dtype=float)
-        expected = numpy.stack([numpy.load(f"{folder}/{name}.npy").astype(float) for name in "yzn"], axis=1)
+        expected = numpy.stack([numpy.load(f"{folder}/{name}.npy").astype(float) for name in "yznm"], axis=1)
     if actual.shape != expected.shape:
         raise AssertionError(done.stderr)
     for k in numpy.nonzero(~numpy.isclose(actual, expected, rtol=1e-4, atol=1e-5, equal_nan=True).all(axis=1))[0]:
@@ -277,7 +344,7 @@ def main():
         "12_indexer_prolog.ptl": "indexer_prolog",
     }
     cases = [Case(entry, lambda f=file, e=entry: compiles(tools, f, e)) for file, entry in programs.items()]
-    cases += [Case(each.__name__, lambda each=each: each(tools)) for each in (split_k, requirements, loops, names)]
+    cases += [Case(each.__name__, lambda each=each: each(tools)) for each in (split_k, requirements, loops, names, messages)]
     cases += [Case(f"scalars {seed}", lambda seed=seed: scalars(tools, seed)) for seed in (1, 2)]
     return run_cases("host_code", cases)
 

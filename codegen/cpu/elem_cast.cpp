@@ -209,6 +209,8 @@ static Value turned(const Emit &e, const Nearest &at, Rounding rounding,
   Value isLess = e.cmpf(CmpFPredicate::OGT, at.rest, 0.0),
         isMore = e.cmpf(CmpFPredicate::OLT, at.rest, 0.0);
   Value isPositive = e.bitNot(at.isNegative);
+  // The exact magnitude lies beyond the nearest number, or before it; which neighbour is right
+  // depends on the sign.
   Value outwards = isLess, inwards = isMore;
   Type shape = at.bits.getType();
   switch (rounding) {
@@ -391,6 +393,7 @@ static Value saturateInteger(const Emit &e, Value x, Type from, Type to) {
   unsigned sourceBits = fromUnsigned ? width : width - 1;
   unsigned targetBits = toUnsigned ? target : target - 1;
   if (targetBits < sourceBits) {
+    // A shift by 63 would leave the range of the type in which the limit is computed.
     int64_t high = targetBits >= 63 ? INT64_MAX : (int64_t(1) << targetBits) - 1;
     auto predicate = fromUnsigned ? CmpIPredicate::ugt : CmpIPredicate::sgt;
     x = e.select(e.cmpi(predicate, x, high), e.integer(t, high), x);

@@ -170,6 +170,7 @@ static Value constantPower(const Element &a) {
     return root;
   // Few multiplications are faster than a logarithm and an exponential, exact for whole numbers,
   // and legal for negative bases.
+  // Beyond this a power by squaring rounds too often to be as exact as the general form.
   if (number != std::trunc(number) || number < 1 || number > 64)
     return {};
   Value result, square = a.x[0];

@@ -48,6 +48,7 @@ bool produceScatter(Lowering &l, Operation *op, const View &dest) {
   auto scatter = dyn_cast<ir::ScatterOp>(op);
   if (!scatter)
     return false;
+  // Elements that no position names keep the value of the operand, so it is there first.
   evaluateInto(l, scatter.getX(), dest);
   prepare(l, scatter.getIdx());
   prepare(l, scatter.getV());

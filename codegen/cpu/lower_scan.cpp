@@ -71,6 +71,8 @@ void Scan::alongRow(Coords &at) const {
     // The prefix of a vector does not need what comes before it, which is combined at the end.
     Value sums = prefix(x), before = carried[0];
     Value all = e.b.create<vector::ShuffleOp>(e.loc, sums, sums, last);
+    // Only this combination depends on the vector before, so the chain from vector to vector is one
+    // operation long.
     carried[0] = c.combine(e, before, all);
     return resultOf(c.combine(e, before, sums));
   });

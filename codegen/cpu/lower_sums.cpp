@@ -111,6 +111,8 @@ static Value capacityOf(Lowering &l, const ir::SumLoops &sum) {
   for (scf::ForOp loop : sum.loops) {
     Value span = e.sub(scalarOf(l, loop.getUpperBound()), scalarOf(l, loop.getLowerBound()));
     Value step = scalarOf(l, loop.getStep());
+    // A loop that does not run has its end before its start, which must not become a huge unsigned
+    // number.
     span = e.b.createOrFold<arith::MaxSIOp>(e.loc, span, l.index(0));
     rounds =
         e.mul(rounds,
@@ -132,6 +134,7 @@ bool lowerSum(Lowering &l, scf::ForOp loop) {
   SmallVector<Value> arrays;
   if (!sum || !isContraction(*sum, arrays))
     return false;
+  // The rounds only note addresses, so the arrays have to be in memory before the first of them.
   for (Value array : arrays)
     requireView(l, array);
   Value start = loop.getInitArgs()[0];

@@ -96,6 +96,7 @@ static SmallVector<Value> lanesOf(const Emit &e, Value indices) {
        op && !isNarrow(narrow) && isa<arith::IndexCastOp, arith::ExtSIOp>(op);
        op = narrow.getDefiningOp())
     narrow = op->getOperand(0);
+  // Longer indices do not come in pairs, and a last one without a partner neither.
   if (!isNarrow(narrow) || lanes % 2 != 0) {
     for (int64_t lane = 0; lane < lanes; ++lane)
       result.push_back(extracted(indices, lane));
@@ -105,6 +106,8 @@ static SmallVector<Value> lanesOf(const Emit &e, Value indices) {
       e.b.create<LLVM::BitcastOp>(e.loc, VectorType::get({lanes / 2}, e.b.getI64Type()), narrow);
   for (int64_t pair = 0; pair < lanes / 2; ++pair) {
     Value both = extracted(pairs, pair);
+    // Both halves of a pair are signed, so each is brought to the top and shifted down with its
+    // sign.
     Value shift = e.i64(32);
     Value first = e.b.create<arith::ShLIOp>(e.loc, both, shift);
     for (Value each : {first, both})

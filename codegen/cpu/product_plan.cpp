@@ -110,6 +110,7 @@ ProductPlan makeProductPlan(Type a, Type b, Type c, const VectorUnit &unit) {
     p.packed = p.sum = Float32Type::get(context);
     p.depth = isUnsigned(a) || isUnsigned(b) ? 256 : 512;
   }
+  // Sums decide how many numbers a vector holds; factors may be shorter and are widened.
   p.lanes = unit.bytes * 8 / p.sum.getIntOrFloatBitWidth();
   llvm::raw_string_ostream name(p.suffix);
   name << a << '_' << b << '_' << c;
@@ -134,6 +135,7 @@ static ModuleOp moduleOf(const Emit &e) {
 func::FuncOp defineFunction(const Emit &e, const std::string &name, ArrayRef<Type> arguments,
                             llvm::function_ref<void(const Emit &, ValueRange)> body) {
   ModuleOp module = moduleOf(e);
+  // Products of the same types share one function: its name says all that it depends on.
   if (auto existing = module.lookupSymbol<func::FuncOp>(name))
     return existing;
   OpBuilder::InsertionGuard guard(e.b);

@@ -400,7 +400,7 @@ static void emitWays(const Emit &e, Sum sum, func::FuncOp product, func::FuncOp 
 func::FuncOp sumFunction(const Emit &outer, const ProductPlan &p) {
   func::FuncOp product = productFunction(outer, p), vectors;
   // Small products gain nothing from matrix registers, and the process may not be allowed to use them: both are known at run time only, so
-  // // there is code for vectors as well.
+  // there is code for vectors as well.
   if (p.usesMatrices())
     vectors = sumFunction(outer, withoutMatrices(p, outer.unit));
   func::FuncOp pieces = functionOfSum(outer, p, "ptl_pieces_", [](const Emit &e, Sum sum) {

@@ -14,8 +14,10 @@ namespace ptl::cpu {
 Value textConstant(Lowering &l, StringRef text) {
   const Emit &e = l.e;
   LLVM::GlobalOp &global = l.texts[text];
+  // Equal texts are stored once; messages of checks occur many times in a program.
   if (!global) {
     OpBuilder::InsertionGuard guard(e.b);
+    // Texts stand in front of all functions, where they are found whichever function is emitted.
     e.b.setInsertionPointToStart(l.target.getBody());
     std::string bytes = text.str() + '\0';
     auto type = LLVM::LLVMArrayType::get(e.b.getI8Type(), bytes.size());

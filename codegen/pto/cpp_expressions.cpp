@@ -24,6 +24,10 @@ CppExpression constantExpression(TypedAttr value) {
     if (isUnsigned && integer.getValue().isNegative()) // beyond the signed type of as many bits
       return {std::to_string(integer.getValue().getZExtValue()) + "u"};
     int64_t number = integer.getValue().getSExtValue();
+    // Literals of C++ have no sign. The digits of the least number fit no signed type of its width,
+    // so the literal would have a wider or an unsigned type, and so would what is computed with it.
+    if (integer.getValue().isMinSignedValue() && integer.getValue().getBitWidth() >= 32)
+      return {std::to_string(number + 1) + " - 1", Precedence::Sum};
     return {std::to_string(number), number < 0 ? Precedence::Unary : Precedence::Primary};
   }
   auto real = dyn_cast<FloatAttr>(value);
@@ -80,6 +84,44 @@ CppScalarRow scalarRowOf(Operation *op) {
                   : CppScalarRow();
 }
 
+/// Whether the value of an expression may be outside of the type of its operation. C++ computes short
+/// integers as `int`, which does not wrap as they do, and what goes by unsigned operands is unsigned.
+bool mayLeaveType(Operation *op) {
+  auto type = dyn_cast<IntegerType>(op->getResult(0).getType());
+  std::optional<ArithOp> arithmetic = ir::arithOpOf(op);
+  if (!type || type.getWidth() == 1 || !arithmetic)
+    return false;
+  switch (*arithmetic) {
+  case ArithOp::AddI:
+  case ArithOp::SubI:
+  case ArithOp::MulI:
+  case ArithOp::ShlI:
+  case ArithOp::DivSI: // of the least number by -1
+  case ArithOp::CeilDivSI:
+  case ArithOp::FloorDivSI:
+  case ArithOp::AbsI:
+    return type.getWidth() < 32;
+  case ArithOp::DivUI:
+  case ArithOp::RemUI:
+  case ArithOp::ShrUI:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// An operand of a conversion to as many bits or fewer, which brings any number into its range.
+CppExpression convertedOperand(CppCode &code, Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && isInlined(op) ? operationExpression(code, op)
+                             : CppExpression{code.names().of(value)};
+}
+
+/// An operand of what computes with unsigned numbers.
+std::string unsignedOperand(CppCode &code, Value value) {
+  return "u" + cppElement(value.getType()) + "(" + convertedOperand(code, value).text + ")";
+}
+
 /// One step tighter, for the right operand of `-`, `/` and the like.
 Precedence tighter(Precedence precedence) {
   return static_cast<Precedence>(static_cast<uint8_t>(precedence) - 1);
@@ -92,21 +134,40 @@ CppExpression comparison(CppCode &code, Operation *op, llvm::StringRef sign, boo
     CppExpression side = expression(code, value);
     // A negative number counts as larger than every bound; C++ would compare it with its sign.
     if (isUnsigned && !(matchPattern(value, m_ConstantInt(&known)) && known.isNonNegative()))
-      return "u" + cppElement(value.getType()) + "(" + side.text + ")";
+      return unsignedOperand(code, value);
     return side.within(Precedence::Shift);
   };
   return {side(op->getOperand(0)) + " " + sign.str() + " " + side(op->getOperand(1)),
           equality ? Precedence::Equality : Precedence::Relation};
 }
 
+/// A division on the host, whose processor may stop the program at a divisor of 0, and at -1 where
+/// the quotient does not fit; cores of chips do not stop. By the language it has some value.
+std::optional<CppExpression> hostDivision(CppCode &code, Operation *op, const CppScalarRow &row) {
+  llvm::APInt known;
+  bool isLegal = matchPattern(op->getOperand(1), m_ConstantInt(&known)) && !known.isZero() &&
+                 !known.isAllOnes();
+  bool isDivision = row.text == "/" || row.text == "%";
+  if (!code.extension() || !isDivision || !op->getResult(0).getType().isIntOrIndex() || isLegal)
+    return std::nullopt;
+  const char *helper = row.text == "/" ? "quotientOf" : "remainderOf";
+  code.useHelper(helper);
+  bool isUnsigned = row.isUnsigned && !op->getResult(0).getType().isIndex();
+  auto side = [&](unsigned i) {
+    return isUnsigned ? unsignedOperand(code, op->getOperand(i)) : textOf(code, op->getOperand(i));
+  };
+  return CppExpression{std::string(helper) + "(" + side(0) + ", " + side(1) + ")"};
+}
+
 CppExpression binaryExpression(CppCode &code, Operation *op, const CppScalarRow &row) {
-  CppExpression a = expression(code, op->getOperand(0)), b = expression(code, op->getOperand(1));
+  if (std::optional<CppExpression> division = hostDivision(code, op, row))
+    return *division;
   Type type = op->getResult(0).getType();
-  if (row.isUnsigned && !type.isIndex()) { // positions and sizes are not negative
-    std::string natural = "u" + cppElement(type);
-    return {natural + "(" + a.text + ") " + row.text.str() + " " + natural + "(" + b.text + ")",
+  if (row.isUnsigned && !type.isIndex()) // positions and sizes are not negative
+    return {unsignedOperand(code, op->getOperand(0)) + " " + row.text.str() + " " +
+                unsignedOperand(code, op->getOperand(1)),
             row.precedence};
-  }
+  CppExpression a = expression(code, op->getOperand(0)), b = expression(code, op->getOperand(1));
   bool logical = type.isInteger(1);
   std::string sign = row.text.str();
   // Truth values have the short-circuit operators, whose operands have no effects.
@@ -161,16 +222,18 @@ CppExpression formExpression(CppCode &code, Operation *op, const CppScalarRow &r
     } else if (Value number = op->getOperand(static_cast<unsigned>(what - '0'));
                isUnsigned && number.getType().isSignlessInteger() &&
                !number.getType().isInteger(1)) {
-      form += "u" + cppElement(number.getType()) + "(" + expression(code, number).text + ")";
+      form += unsignedOperand(code, number);
     } else {
-      CppExpression operand = expression(code, op->getOperand(static_cast<unsigned>(what - '0')));
+      Value value = op->getOperand(static_cast<unsigned>(what - '0'));
+      CppExpression operand = isa<arith::TruncIOp, UnrealizedConversionCastOp>(op)
+                                  ? convertedOperand(code, value)
+                                  : expression(code, value);
       bool isApart = standsApart(row.text, i);
       form += isApart ? operand.text : operand.within(operandOf(row));
     }
   }
-  llvm::StringRef call = row.text.split('(').first;
-  for (const char *helper : {"smaller", "larger", "ceilDiv", "floorDiv"})
-    if (call == helper)
+  for (const char *helper : {"smaller", "larger", "ceilDiv", "floorDiv", "saturated"})
+    if (row.text.contains(helper))
       code.useHelper(helper);
   // The helpers return the unsigned type.
   if (isa<arith::MinUIOp, arith::MaxUIOp>(op) && !op->getResult(0).getType().isIndex())
@@ -205,9 +268,12 @@ bool isInlined(Operation *op) {
 
 CppExpression expression(CppCode &code, Value value) {
   Operation *op = value.getDefiningOp();
-  if (op && isInlined(op))
-    return operationExpression(code, op);
-  return {code.names().of(value)};
+  if (!op || !isInlined(op))
+    return {code.names().of(value)};
+  CppExpression made = operationExpression(code, op);
+  // The type of a variable would bring it back into its range.
+  return mayLeaveType(op) ? CppExpression{cppElement(value.getType()) + "(" + made.text + ")"}
+                          : made;
 }
 
 std::string textOf(CppCode &code, Value value) { return expression(code, value).text; }
@@ -228,6 +294,10 @@ CppExpression operationExpression(CppCode &code, Operation *op) {
                ? inner
                : CppExpression{cppElement(cast.getType()) + "(" + inner.text + ")"};
   }
+  // The last bit decides, where a conversion in C++ would ask whether any is set.
+  if (auto cut = dyn_cast<arith::TruncIOp>(op); cut && cut.getType().isInteger(1))
+    return {"(" + expression(code, cut.getIn()).within(Precedence::Shift) + " & 1) != 0",
+            Precedence::Equality};
   if (auto buffer = dyn_cast<ReserveBufferOp>(op))
     return {std::to_string(buffer.getBase().value_or(0))};
   // The address is that of the reservation in the function of the other core.

@@ -9,7 +9,8 @@ namespace ptl::pto {
 
 /// The helpers that functions of the file use.
 struct CppHelpers {
-  llvm::StringSet<> used; ///< `smaller`, `larger`, `ceilDiv`, `floorDiv`, `coreEvents`
+  llvm::StringSet<>
+      used; ///< `smaller`, `larger`, `ceilDiv`, `floorDiv`, `quotientOf`, `remainderOf`, `saturated`, `coreEvents`
 };
 
 /// Adds the definitions of the helpers. `before` precedes each one: `AICORE ` for code of the

@@ -58,6 +58,7 @@ CppTypes::CppTypes(llvm::ArrayRef<TileBufType> tiles) {
 std::string CppTypes::define(const std::string &wanted, const std::string &spelled) {
   std::string &alias = known_[spelled];
   if (alias.empty()) {
+    // Types that differ only in what their names leave out are told apart by a number.
     unsigned count = taken_[wanted]++;
     alias = count ? wanted + "_" + std::to_string(count) : wanted;
     definitions_.push_back("using " + alias + " = " + spelled + ";");
@@ -167,6 +168,7 @@ std::string CppTypes::view(const CppView &view) {
 }
 
 std::string CppTypes::pipe(const std::string &spelled, llvm::StringRef wanted) {
+  // Queues of one type share the alias, which is reset once for each group of cores.
   bool known = known_.count(spelled);
   std::string alias = define(wanted.str(), spelled);
   if (!known)

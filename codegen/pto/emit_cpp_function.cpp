@@ -17,6 +17,7 @@ namespace ptl::pto {
 namespace {
 
 void emitScalar(CppCode &code, Operation *op) {
+  // A statement declares one variable; what has none or several would need a form of its own.
   if (op->getNumResults() != 1)
     return code.missing(op, "`" + op->getName().getStringRef().str() + "` has no spelling in C++");
   CppExpression value = operationExpression(code, op);
@@ -41,6 +42,7 @@ void assign(CppCode &code, Operation *op, ValueRange targets, ValueRange values)
       code.line(op, target + " = " + texts[i] + ";");
       continue;
     }
+    // Another value may still read the variable, so the new value waits under a name of its own.
     std::string next = code.names().fresh(target + "_next");
     code.line(op, "const auto " + next + " = " + texts[i] + ";");
     texts[i] = next;

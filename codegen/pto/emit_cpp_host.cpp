@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -42,28 +43,59 @@ struct Host final : CppExtension {
   CppTypes noTypes{{}};
   CppHelpers helpers;
   CppCode code;
-  std::string storage, stream, groups; ///< names of our own
+  std::string storage, stream, groups;     ///< names of our own
+  llvm::StringMap<std::string> dimensions; ///< by their names in the language
   llvm::DenseMap<Value, Array> arrays;
   llvm::DenseMap<Operation *, std::vector<std::string>> dead; ///< after each operation
 };
 
-/// Text of a type of the language, as `2*T`, in C++: names are those of the parameters. Empty where
-/// the two mean different things: negative quotients, remainders, functions.
-CppExpression extentOf(const ir::Extent &extent) {
+bool isNameCharacter(char c) { return llvm::isAlnum(c) || c == '_'; }
+
+/// A formula of the language in C++, which has no power and perhaps other names for the dimensions.
+/// Nothing for powers of anything but a name.
+std::optional<std::string> formulaOf(llvm::StringRef formula,
+                                     const llvm::StringMap<std::string> &dimensions) {
+  std::string text;
+  while (!formula.empty()) {
+    llvm::StringRef word = formula.take_while(isNameCharacter);
+    formula = formula.drop_front(word.size());
+    auto known = dimensions.find(word);
+    std::string factor = known == dimensions.end() ? word.str() : known->second;
+    unsigned power = 1;
+    if (formula.consume_front("**") && (word.empty() || formula.consumeInteger(10, power)))
+      return std::nullopt;
+    // In parentheses, because a quotient may stand before it.
+    text += power > 1 ? "(" + factor : factor;
+    for (unsigned i = 1; i < power; ++i)
+      text += " * " + factor;
+    text += power > 1 ? ")" : "";
+    if (!formula.empty() && !isNameCharacter(formula.front())) {
+      text += formula.front();
+      formula = formula.drop_front();
+    }
+  }
+  return text;
+}
+
+/// A length that the language writes as a formula, such as `2*T`, in C++. Empty where the two mean
+/// different things: negative quotients, remainders, functions.
+CppExpression extentOf(const Host &host, const ir::Extent &extent) {
   if (extent.isConstant())
     return {std::to_string(extent.length)};
-  std::string text = extent.symbol.str();
-  llvm::StringRef formula = text;
+  llvm::StringRef formula = extent.symbol;
   bool mayRound =
       formula.contains('/') && formula.contains('-'); // down in the one, to 0 in the other
   bool calls = false;
-  for (size_t at = 1; at < text.size(); ++at)
-    calls |= text[at] == '(' && llvm::isAlpha(text[at - 1]);
+  for (size_t at = 1; at < formula.size(); ++at)
+    calls |= formula[at] == '(' && llvm::isAlpha(formula[at - 1]);
   if (mayRound || calls || formula.contains('%'))
     return {""};
-  bool isName = llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+  std::optional<std::string> text = formulaOf(formula, host.dimensions);
+  if (!text)
+    return {""};
   // A formula has unknown operators, so it is put in parentheses in any context.
-  return {text, isName ? Precedence::Primary : Precedence::Conditional};
+  return {*text,
+          llvm::all_of(*text, isNameCharacter) ? Precedence::Primary : Precedence::Conditional};
 }
 
 CppExpression knownLength(Host &host, const CppExpression &extent) {
@@ -84,7 +116,7 @@ void nameArguments(Host &host) {
     Array &array = host.arrays[argument];
     array.pointer = host.code.names().of(argument);
     for (const ir::Extent &extent : ir::extentsOf(argument.getType()))
-      array.extents.push_back(extentOf(extent));
+      array.extents.push_back(extentOf(host, extent));
   }
 }
 
@@ -112,6 +144,7 @@ std::string bytesOf(const Array &array, Type element) {
 /// Storage for the result of an operation, until its last use.
 void take(Host &host, Operation *op, const std::string &name, const std::string &bytes) {
   host.code.line(op, "void *" + name + " = " + host.storage + ".take(" + bytes + ");");
+  // Without any use the array is given back at once.
   Operation *last = op;
   // Views of the array count as uses of it.
   for (Operation *use : ir::usesOfElements(op->getResult(0)))
@@ -261,10 +294,12 @@ bool emitBox(Host &host, Operation *op, ValueRange offsets, ValueRange lengths,
     const ir::Extent &before = ir::extentsOf(op->getOperand(0).getType())[axis];
     // One formula of dimensions is one length, also where a name stands for the value of the other.
     bool same = extent.text == from.extents[axis].text ||
-                (!isDropped && before == kept.front() && !extentOf(before).text.empty());
+                (!isDropped && before == kept.front() && !extentOf(host, before).text.empty());
     bool whole = same && matchPattern(offsets[axis], m_Zero());
     if (!isDropped)
       kept = kept.drop_front();
+    // Behind an axis that is cut, elements no longer follow each other, so a pointer cannot say the
+    // part.
     if (!whole && !isOne)
       return false;
     isWhole &= whole;
@@ -372,6 +407,8 @@ void emitHost(TextLines &text, func::FuncOp function, const Machine &machine,
   host.groups = host.code.names().fresh("groups");
   // The host and a kernel with its name have helpers of their own.
   std::string space = "ptl_" + name;
+  // A kernel has a namespace of its own, which the host must not reopen with helpers of the same
+  // names.
   while (llvm::any_of(launches, [&](const CppLaunch &each) { return "ptl_" + each.name == space; }))
     space += "_host";
   // The body is emitted first: it finds the helpers and the names that are used.

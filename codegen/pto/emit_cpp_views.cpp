@@ -1,6 +1,7 @@
 #include "codegen/pto/emit_cpp_views.h"
 
 #include "codegen/pto/cpp_expressions.h"
+#include "codegen/pto/names.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -127,7 +128,8 @@ bool emitView(CppCode &code, Operation *op) {
       })
       .Case<TrapOp>([&](TrapOp trap) {
         // The message is kept as a comment, since the device prints nothing.
-        code.line(op, "trap(); // " + trap.getStatus().str() + ": " + trap.getMessage().str());
+        code.line(op,
+                  "trap(); // " + trap.getStatus().str() + ": " + commentText(trap.getMessage()));
         return true;
       })
       .Case<GetBlockIdxOp, GetBlockNumOp, GetSubBlockIdxOp, GetSubBlockNumOp>([&](auto) {

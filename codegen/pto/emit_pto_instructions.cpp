@@ -70,6 +70,7 @@ void findScratch(PtoCode &code, Instruction instruction) {
     constexpr int64_t block = 32;
     Value values = instruction.ins()[0];
     TileBufType type = code.tileTypeOf(values);
+    // Whole blocks are sorted in place; for the rest of a row the instruction needs room.
     if (type.getValidCols() == kDynamic || type.getValidCols() % block)
       code.missing(op, "this version of PTOAS wants scratch for a `tsort32` whose width is not a "
                        "constant multiple of 32: give it a third operand");
@@ -187,6 +188,8 @@ void emitInstruction(PtoCode &code, Instruction instruction) {
   findScratch(code, instruction);
   findElements(code, instruction);
   std::string attrs = attributesOf(code, instruction), text = code.spelled(op);
+  // Some instructions have their attributes behind the inputs, where they belong to them, others
+  // behind everything.
   bool inside = instruction.info().has(InstructionInfo::AttrsInside) && !attrs.empty() &&
                 !(id == InstructionId::TCi && code.has(PtoasChange::TciAttributesLast));
   // The syntax differs between instructions and versions of the assembler; `PtoasChange` lists what

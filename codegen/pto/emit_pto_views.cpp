@@ -51,7 +51,7 @@ bool emitView(PtoCode &code, Operation *op) {
         return true;
       })
       .Case<TrapOp>([&](TrapOp trap) {
-        code.body().add("// " + trap.getStatus().str() + ": " + trap.getMessage().str(),
+        code.body().add("// " + trap.getStatus().str() + ": " + commentText(trap.getMessage()),
                         placeOf(op));
         code.line(op, "pto.trap");
         return true;

@@ -26,8 +26,10 @@ void formatCpp(Emitted &emitted) {
   format::FormatStyle style = format::getLLVMStyle();
   style.ColumnLimit = 100;
   style.AllowShortFunctionsOnASingleLine = format::FormatStyle::SFS_All;
+  // Helpers are short, and a line of their own for `template` would double them.
   style.BreakTemplateDeclarations = format::FormatStyle::BTDS_No;
   style.StatementMacros.clear();
+  // Without these the formatter takes the words for types and breaks lines behind them.
   style.AttributeMacros = {"AICORE", "__gm__", "__global__"};
   tooling::Range all(0, static_cast<unsigned>(emitted.text.size()));
   tooling::Replacements edits = format::reformat(style, emitted.text, {all}, "kernel.cpp");
@@ -87,6 +89,7 @@ void addLineDirectives(Emitted &emitted, const std::string &fileName) {
     } else if (!place && code && visible == line && !line.starts_with("#") &&
                !line.starts_with("}") && !at.file.empty()) {
       direct(fileName, lines.numLines() + 2);
+      // Lines of the text itself follow, which a directive for the source would place wrongly.
       at = {};
     }
     text += line.str() + "\n";

@@ -24,6 +24,14 @@ std::string reasonOf(Operation *op) {
   return why && !(before && attrs::why.of(before) == why) ? why.str() : std::string();
 }
 
+std::string commentText(llvm::StringRef text) {
+  std::string comment;
+  for (char c : text)
+    comment += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+  // A backslash at the end of a line would make the next line a part of the comment.
+  return llvm::StringRef(comment).rtrim().ends_with("\\") ? comment + "." : comment;
+}
+
 /// A word for the purpose of a number without a name, from the first use that shows one.
 static std::string purpose(Value value) {
   for (OpOperand &use : value.getUses()) {
@@ -84,6 +92,7 @@ static CppWords readCppWords() {
 #define LIBRARY(NAME) words.functions.insert(NAME);
 #include "codegen/pto/cpp_names.def"
   for (const InstructionInfo &info : instructions)
+    // Instructions are functions of the library, which a variable of that name would hide.
     words.keywords.insert(info.cppName);
   return words;
 }
@@ -106,9 +115,13 @@ std::string NameTable::fresh(llvm::StringRef wanted) {
   bool isNumber = style_ == Style::Pto && llvm::all_of(name, llvm::isDigit);
   if (name.empty() || (llvm::isDigit(name[0]) && !isNumber))
     name = "v" + name;
+  // MLIR marks its names with a sign, so only in C++ can a name be taken for a word of the
+  // language.
   if (style_ == Style::Cpp && cppWords().keywords.contains(name))
     name += '_';
   std::string result = name;
+  // The number of the last attempt is kept, so that a name that occurs often is not tried from 1
+  // each time.
   for (unsigned &count = counts_[name]; !taken_.insert(result).second;)
     result = name + '_' + std::to_string(++count);
   return result;
@@ -129,6 +142,8 @@ const std::string &NameTable::of(Value value) {
     Block *block = value.getParentBlock();
     bool isParameter = isa_and_nonnull<func::FuncOp>(block->getParentOp()) &&
                        block->isEntryBlock() && isa<BlockArgument>(value);
+    // A number that belongs to a tile has the tile's name in its location, and the tile needs it
+    // more.
     bool taken = value.getType().isIntOrIndex() && !isParameter && tileNames_.contains(source);
     if (!source.empty() && !taken)
       name = fresh(source);

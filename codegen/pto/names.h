@@ -13,6 +13,9 @@ namespace ptl::pto {
 /// reason.
 std::string reasonOf(mlir::Operation *op);
 
+/// A text of the author's for a comment, which it neither ends nor goes beyond.
+std::string commentText(llvm::StringRef text);
+
 /// The name of a function in texts that are C++ or become C++: its symbol, with a suffix if that is
 /// a name of C++ or of the C library.
 std::string functionName(llvm::StringRef symbol);

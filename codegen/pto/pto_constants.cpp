@@ -49,6 +49,7 @@ std::string PtoConstants::of(TypedAttr value) {
       "arith.constant " + digits + (value.getType().isInteger(1) ? std::string() : " : " + type);
   // The definition is the key, so that equal numbers of different types stay apart.
   std::string &known = known_[definition];
+  // Constants are defined once per function, in front of its body.
   if (known.empty())
     known = define(value, constantName(value, digits, type), definition);
   return "%" + known;

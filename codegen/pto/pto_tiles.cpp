@@ -13,6 +13,7 @@ std::string addressValue(PtoCode &code, Operation *op, const TileAddress &addres
   // An address has a constant part and a computed one; each may be absent.
   if (address.computed.empty())
     return code.longConstant(address.constant);
+  // A sum with 0 would be one more line that says nothing.
   if (address.constant == 0)
     return address.computed;
   std::string sum = code.fresh(code.plainName(tile) + "_addr");

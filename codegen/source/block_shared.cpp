@@ -149,7 +149,7 @@ Expression shareText(BlockCode &code, const std::string &key, SharedText one) {
   SharedText &own = code.shared().all[found->second];
   if (code.isCounting()) {
     // The first printing only counts uses, and finds the statement in front of which a name would be known to all of them. From the second
-    // // use on the text itself does not matter.
+    // use on the text itself does not matter.
     own.anchor = own.anchor ? commonAnchor(own.anchor, code.statement()) : code.statement();
     if (own.count++ > 0)
       return {"n"};

@@ -48,6 +48,8 @@ std::string spanText(BlockCode &code, Dim offset, Dim size, const char *start, c
   if (offset.isConstant(0))
     return "0:" + dimText(code, size, length).as(Precedence::Or);
   std::string from = dimText(code, offset, start).as(Precedence::Or);
+  // The first run counts how often each text is written, so all of them are asked for even if the
+  // result is shorter.
   if (code.isCounting()) {
     dimText(code, offset, start);
     dimText(code, size, length);
@@ -186,6 +188,7 @@ Expression viewText(BlockCode &code, Value value) {
          std::to_string(offset.id());
   for (Value each : view->getOperands().drop_front())
     key += "," + std::to_string(code.positions().of(each).id());
+  // Views of one pointer with different layouts are different views.
   if (view.getLayout())
     key += pto::stringifyViewLayout(*view.getLayout()).str();
   std::string name = shareText(code, key,

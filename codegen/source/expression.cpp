@@ -3,6 +3,7 @@
 #include "frontend/base/word_char.h"
 #include "frontend/lex/token.h"
 
+#include <algorithm>
 #include <cctype>
 
 namespace ptl::source {
@@ -63,6 +64,21 @@ Expression dimension(std::string_view text) {
   return result;
 }
 
+std::string quoted(std::string_view text) {
+  constexpr std::pair<char, std::string_view> escapes[] = {
+      {'"', "\\\""}, {'\\', "\\\\"}, {'\n', "\\n"}, {'\t', "\\t"}, {'\r', "\\r"}, {'\0', "\\0"}};
+  std::string result = "\"";
+  for (char c : text) {
+    const auto *escape = std::find_if(std::begin(escapes), std::end(escapes),
+                                      [&](const auto &each) { return each.first == c; });
+    if (escape != std::end(escapes))
+      result += escape->second;
+    else
+      result += c;
+  }
+  return result + "\"";
+}
+
 std::set<std::string> identifiersOf(std::string_view text) {
   std::set<std::string> found;
   for (size_t i = 0; i < text.size();) {
@@ -75,6 +91,7 @@ std::set<std::string> identifiersOf(std::string_view text) {
     std::string word(text.substr(begin, i - begin));
     if (!isField && !isCall && isIdentifier(word))
       found.insert(word);
+    // A character that begins no word is passed over, so that the loop always goes on.
     i += i == begin;
   }
   return found;

@@ -25,6 +25,9 @@ Expression binary(const Expression &a, std::string_view spelling, const Expressi
 /// A dimension as the compiler prints it (`3*D`, `D/H - 1`), with the spacing of the formatter.
 Expression dimension(std::string_view text);
 
+/// `"…"`, with the escapes of the language.
+std::string quoted(std::string_view text);
+
 /// The identifiers in such a text, except for names of callables.
 std::set<std::string> identifiersOf(std::string_view text);
 

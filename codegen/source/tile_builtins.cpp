@@ -68,13 +68,6 @@ static std::string axesText(Operation *op, const OpParam &param) {
   return "[" + llvm::join(texts, ", ") + "]";
 }
 
-static std::string quoted(llvm::StringRef text) {
-  std::string result = "\"";
-  for (char c : text)
-    result += c == '"' || c == '\\' ? std::string("\\") + c : c == '\n' ? "\\n" : std::string(1, c);
-  return result + "\"";
-}
-
 /// The text of one argument without its name; empty: it is left out.
 static std::string argumentText(BodyCode &code, Operation *op, const OpRecord &record,
                                 size_t number, ValueRange operands) {

@@ -85,6 +85,9 @@ std::optional<Expression> scalarText(BodyCode &code, Operation *op) {
                           operandBeside(code, choice.getFalseValue(), {}).text + " }",
                       Precedence::None};
   Type type = op->getNumResults() == 1 ? op->getResult(0).getType() : Type();
+  // Conversions to truth values of the language ask whether any bit is set; this one keeps the last.
+  if (auto cut = dyn_cast<arith::TruncIOp>(op); cut && type.isInteger(1))
+    return binary(binary(valueText(code, cut.getIn()), "&", {"1"}), "!=", {"0"});
   // Other arithmetic of positions is written as dimensions are.
   bool isOnBits = isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp, arith::AndIOp, arith::OrIOp,
                       arith::XOrIOp>(op);
@@ -92,6 +95,7 @@ std::optional<Expression> scalarText(BodyCode &code, Operation *op) {
     return std::nullopt;
   std::optional<ArithOp> arithmetic = ir::arithOpOf(op);
   std::string_view form = arithmetic ? kSpellings[static_cast<size_t>(*arithmetic)] : "";
+  // What the language cannot spell is reported by the caller, with its place.
   if (form.empty())
     return std::nullopt;
   if (form.find('$') == std::string_view::npos)
@@ -110,6 +114,7 @@ std::optional<Expression> scalarText(BodyCode &code, Operation *op) {
       continue;
     }
     auto number = static_cast<unsigned>(what - '0');
+    // A constant takes its type from the operand beside it, so that one is handed along.
     Value other = op->getNumOperands() > 1 ? op->getOperand(1 - number) : Value();
     text += operandBeside(code, op->getOperand(number), other)
                 .as(isPrefix ? Precedence::Unary : Precedence::None);

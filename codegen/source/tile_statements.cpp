@@ -21,16 +21,16 @@ namespace ptl::source {
 std::string assertText(const std::string &holds, llvm::StringRef text, bool hasValues) {
   std::string message;
   if (hasValues)
-    // Values at the end of the message are printed again by the assertion.
-    text = text.take_front(text.find(": `"));
+    // Values at the end of the message are printed again by the assertion. What the author wrote
+    // may look the same, so the last colon is theirs.
+    text = text.take_front(text.rfind(": `"));
   for (size_t i = 0; i < text.size(); ++i) {
     // A doubled brace stands for one.
     bool isDouble = text[i] == '{' && i + 1 < text.size() && text[i + 1] == '{';
-    message +=
-        text[i] == '"' || text[i] == '\\' ? std::string("\\") + text[i] : std::string(1, text[i]);
+    message += text[i];
     i += isDouble;
   }
-  return "assert(" + holds + ", \"" + message + "\")";
+  return "assert(" + holds + ", " + quoted(message) + ")";
 }
 
 /// Checks of bounds and conversions are made again by the builder; the others are the author's.

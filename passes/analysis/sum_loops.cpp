@@ -15,6 +15,8 @@ static bool isAddition(Value carried, Value next, SumLoops &sum) {
   if (sum.cast && next.hasOneUse() && sum.cast->getBlock() == sum.loops.back().getBody())
     next = sum.cast.getSource();
   sum.add = next.getDefiningOp<AddOp>();
+  // Another reader would need the sum of each round, and rounds that are added up at once have
+  // none.
   if (!sum.add || !next.hasOneUse() || !carried.hasOneUse() ||
       *carried.getUsers().begin() != sum.add)
     return false;
@@ -34,6 +36,7 @@ static bool descend(SumLoops &sum) {
     auto inner = next.getDefiningOp<scf::ForOp>();
     if (!inner)
       return isAddition(carried, next, sum);
+    // The array has to go into the inner loop as it is and come out of it as it will be.
     if (inner->getBlock() != loop.getBody() || inner->getNumResults() != 1 || !next.hasOneUse() ||
         !carried.hasOneUse() || inner.getInitArgs()[0] != carried)
       return false;

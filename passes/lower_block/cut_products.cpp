@@ -32,6 +32,8 @@ static std::optional<ProductShape> shapeOf(ir::MatmulOp product,
                                            int64_t numProducts) {
   llvm::ArrayRef<ir::Extent> out = ir::extentsOf(product->getResult(0).getType()),
                              left = ir::extentsOf(product->getOperand(0).getType());
+  // Products of more axes were taken apart before, or are reported by the lowering with a better
+  // place.
   if (out.size() != 2 || left.size() != 2)
     return std::nullopt;
   int64_t rows = capacityIn(out[0], capacities), cols = capacityIn(out[1], capacities),
@@ -87,6 +89,7 @@ static std::optional<int64_t> pinnedStep(ir::MatmulOp product, const ProductShap
     return 0;
   llvm::ArrayRef<int64_t> sizes = cast<DenseI64ArrayAttr>(l0[0]).asArrayRef();
   std::string why = whyNot(shape, sizes, machine);
+  // The author's sizes are taken as they are, or refused; they are never changed silently.
   if (why.empty())
     return sizes[2];
   report(DiagId::ScheduleCannot, cast<LocationAttr>(l0[1]),
@@ -129,8 +132,10 @@ bool markProducts(ir::ParallelOp grid, const Machine &machine, const Report &rep
       return WalkResult::advance();
     // Of a product that is handed over in slices only one slice is computed at a time.
     if (choicesOf(grid).slices > 1 && llvm::is_contained(cores.toVector, product->getResult(0)))
+      // The accumulator then holds a slice, so longer steps fit beside it.
       shape->cols = ringProduct(shape->rows, shape->cols, atOnce, machine).cols;
     std::optional<int64_t> pinned = pinnedStep(product, *shape, machine, report);
+    // The report was made where the schedule is read, and a second one would hide it.
     if (!pinned)
       return WalkResult::interrupt();
     int64_t step = *pinned ? *pinned : stepOf(*shape, machine);

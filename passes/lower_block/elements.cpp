@@ -84,6 +84,8 @@ void forEach(KernelContext &c, Indices lengths, llvm::function_ref<void(Indices)
       at.push_back(constant(c, 0));
       continue;
     }
+    // The location of an operation may carry the name of its value, which is not that of the loop's
+    // variable.
     auto loop = c.b.create<scf::ForOp>(withoutName(c.loc), constant(c, 0), length, constant(c, 1));
     at.push_back(loop.getInductionVar());
     c.b.setInsertionPointToStart(loop.getBody());
@@ -147,12 +149,14 @@ static std::optional<int64_t> largestOf(Value position, int64_t unit) {
   }
   auto argument = dyn_cast<BlockArgument>(position);
   auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
+  // Carried values of a loop may be anything; only its own variable has known bounds.
   if (!loop || loop.getInductionVar() != position)
     return std::nullopt;
   std::optional<int64_t> lower = known(loop.getLowerBound()), step = known(loop.getStep()),
                          upper = getConstantIntValue(loop.getUpperBound());
   if (!lower || !step || *step == 0 || !upper || *upper <= *lower)
     return std::nullopt;
+  // The last value is the largest multiple of the step below the end, not the end itself.
   return *lower + (*upper - 1 - *lower) / *step * *step;
 }
 
@@ -209,6 +213,7 @@ void takeEverySecond(KernelContext &c, const EverySecond &take) {
   auto rowByRow = [&] {
     forEach(c, {take.rows}, [&](Indices at) { takeRows(c, take, at[0], 1, constant(c, 1)); });
   };
+  // In a single row there is no next one that could begin in the wrong place.
   if (take.capacity == 1)
     return together();
   if (std::optional<int64_t> count = getConstantIntValue(take.count))
@@ -253,6 +258,7 @@ void move(KernelContext &c, const ShapedTile &from, const ShapedTile &to, const 
   c.loc = loc;
   bool whole = endsWithBlock(c, to, movement),
        inRows = movement.inRows && (whole || addsZero(c, to.tile.element));
+  // Rows that all move by the same number are one block, and one instruction.
   if (inRows && movement.shift && moveBlock(c, from, to, movement, whole))
     return;
   if (inRows)
@@ -304,6 +310,7 @@ static bool moveBlock(KernelContext &c, const ShapedTile &from, const ShapedTile
   // behind them.
   int64_t first = std::max<int64_t>(*movement.shift, 0), start = first - *movement.shift;
   int64_t rows = std::min(source.getRows() - first, target.getRows() - start);
+  // A window of several rows has one distance between them, which both sides have to share.
   if (source.getCols() != target.getCols())
     return false;
   if (rows <= 0)
@@ -312,6 +319,7 @@ static bool moveBlock(KernelContext &c, const ShapedTile &from, const ShapedTile
   auto behind = [&](Value length, int64_t count) {
     return c.b.createOrFold<arith::SubIOp>(c.loc, length, constant(c, count));
   };
+  // How many rows there are may be known at run time only, and a negative number means none.
   Value count = behind(movement.lengths[0], start);
   if (movement.isInside)
     count = minimum(c, count, behind(from.lengths[0], first));
@@ -344,6 +352,7 @@ bool moveToCorner(KernelContext &c, const ShapedTile &from, const ShapedTile &to
   movement.shift = 0;
   Value cols = movement.lengths[1];
   std::optional<int64_t> known = getConstantIntValue(cols);
+  // There is nothing to move, and instructions without columns do not exist.
   if (known == 0)
     return true;
   OpBuilder::InsertionGuard guard(c.b);

@@ -169,6 +169,7 @@ static constexpr FitChange kPartsOfPoint = {
       return fit.mayCut && fit.pointsLeft && fit.options.pointParts < kMaxParts;
     },
     [](KernelFit &fit) {
+      // Statements in parts have given up overlap for good: what they load is small.
       if (fit.options.statementBytes == 0)
         restoreOverlap(fit.options);
       noSlices(fit);
@@ -219,6 +220,8 @@ static KernelFit firstWay(int64_t halvings, bool mayHalve, bool mayCut) {
   KernelFit fit;
   fit.halvings = halvings;
   fit.mayHalve = mayHalve;
+  // Where the size of tiles is the compiler's own choice, smaller ones are better than parts of
+  // large ones.
   fit.mayCut = mayCut && !mayHalve;
   return fit;
 }
@@ -249,6 +252,7 @@ bool KernelSearch::afterUncut() {
     search_.state.slicesLeft = false;
     return search_.next();
   }
+  // The change that failed says which kind of part is not possible.
   bool isInside = present().options.parts > 1;
   // More than two parts mean that two were possible.
   bool atAll = present().options.parts * present().options.pointParts > 2;
@@ -270,6 +274,7 @@ std::vector<std::string> KernelSearch::givenUp() const {
 
 Overflow KernelSearch::refusal() const {
   Overflow overflow = present().tooSmall;
+  // The message lists what did not help, so that the author does not try it again.
   overflow.tried = search_.tried();
   overflow.wholeTiles = present().wholeInside && present().wholePoint;
   return overflow;

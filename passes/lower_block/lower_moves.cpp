@@ -236,6 +236,8 @@ static bool sliceByPositions(KernelContext &c, ir::SliceOp slice, const TileBox 
     return false;
   ColumnMove move{box.offsets.back(), constant(c, 0), to.lengths.back(), *stride};
   if (slice.getOutside()) {
+    // With a value for what lies outside, the edges of the part would have to be divided by the
+    // step.
     if (*stride != 1)
       return false;
     c.loc = slice.getLoc();
@@ -339,6 +341,8 @@ static void lowerInsert(KernelContext &c, Operation *op) {
   std::optional<Tile> dest = operandTile(c, op, insert.getDest()), out = resultTile(c, op);
   if (!from || !dest || !out)
     return;
+  // A mask has a bit for each element, and neither rows nor elements of it can be moved by
+  // themselves.
   if (dest->form == Form::Mask)
     return fail(c, op, "`insert` of packed conditions");
   // The result takes the buffer of the array that is written into where that is not used any more;
@@ -352,6 +356,7 @@ static void lowerInsert(KernelContext &c, Operation *op) {
   ShapedTile to = shaped(c, *out, op->getResult(0).getType());
   TileBox box = boxIn(insert, [&](Value v) { return scalarOf(c, v); });
   std::optional<ShapedTile> index;
+  // The failure was reported where it was found.
   if (insert.getIndex() && !(index = sourceOf(c, op, insert.getIndex())))
     return;
   Movement movement;
@@ -403,6 +408,7 @@ static void lowerConcat(KernelContext &c, Operation *op) {
     std::optional<ShapedTile> one = sourceOf(c, op, part);
     if (!one)
       return;
+    // All parts are looked up before the result gets a buffer, so that none of them lies in it.
     parts.push_back(*one);
   }
   std::optional<ShapedTile> to = newResult(c, op);
@@ -424,6 +430,7 @@ static void lowerConcat(KernelContext &c, Operation *op) {
   Value start = constant(c, 0);
   for (ShapedTile &part : parts) {
     Movement movement;
+    // Lengths are those that are valid, so padding of a part is not moved along.
     movement.lengths = IndexVector(part.lengths);
     movement.ends = [&](Indices at) {
       IndexVector target(at.begin(), at.end());
@@ -438,6 +445,7 @@ static void lowerConcat(KernelContext &c, Operation *op) {
     if (movement.inRows || !lastAxis ||
         !gatherColumns(c, part, *to, {constant(c, 0), start, part.lengths[axis]}, op->getLoc()))
       move(c, part, *to, movement, op->getLoc());
+    // The next part begins behind what this one really has, which may be less than its buffer.
     start = plus(c, start, part.lengths[axis]);
   }
 }
@@ -504,6 +512,8 @@ void lowerReshape(KernelContext &c, Operation *op) {
   if (!to)
     return;
   from->tile = materialise(c, from->tile, op->getLoc());
+  // One instruction for the whole tile is far faster than the scalar unit, which takes elements one
+  // by one.
   if (gatherReshaped(c, *from, *to, op->getLoc()))
     return;
   Movement movement;

@@ -96,6 +96,8 @@ public:
 
   /// The sum of a number of each row and one of each element.
   Tile sumOfEach(Tile ofRows, const Tile &elements) {
+    // The numbers were counted in a row; the instruction that adds one to each row wants a column
+    // of them, which has the same bytes.
     ofRows.form = Form::Column;
     std::swap(ofRows.extents.rows, ofRows.extents.cols);
     std::swap(ofRows.extents.validRows, ofRows.extents.validCols);
@@ -126,6 +128,7 @@ public:
     auto elements = [&](const Tile &tile, Value buffer) {
       Tile viewed = tile;
       viewed.buffer = buffer;
+      // A gather moves bits, so a type that the instruction lacks goes as integers of its width.
       bool direct = takes(c_, InstructionId::TGather, {tile.element, type_});
       return direct ? buffer : sameWidth(c_, viewed, c_.b.getI16Type());
     };
@@ -317,6 +320,8 @@ bool gatherPermuted(KernelContext &c, const ShapedTile &from, const ShapedTile &
   Tile source = positions.source(from.tile);
   // Elements from one position along an axis of the source to the next one.
   IndexVector strides(rank, constant(c, 1));
+  // Rows lie as far apart as the buffer is wide, padding included, so this is no product of
+  // lengths.
   strides[rank - 2] = constant(c, Positions::pitchOf(source));
   for (size_t axis = rank - 2; axis-- > 0;)
     strides[axis] = times(c, strides[axis + 1], from.lengths[axis + 1]);
@@ -347,6 +352,7 @@ bool gatherReshaped(KernelContext &c, const ShapedTile &from, const ShapedTile &
     at = positions.sumOfEach(positions.times(positions.rows(), to.lengths.back()), at);
   Value pitch = constant(c, Positions::pitchOf(source)), length = from.lengths.back();
   Value padding = c.b.createOrFold<arith::SubIOp>(loc, pitch, length);
+  // Each row of the source that a position has gone past adds the padding behind that row.
   if (from.tile.extents.rows != 1 && !matchPattern(padding, m_Zero()))
     at = positions.sum(at, positions.times(positions.quotients(at, length), padding));
   positions.gather(source, at, to.tile, to.tile.buffer);
@@ -371,6 +377,7 @@ static std::optional<LookUp> lookUpTiles(KernelContext &c, Operation *op, Value 
   std::optional<ShapedTile> to = from && index ? newResult(c, op) : std::nullopt;
   if (!to)
     return std::nullopt;
+  // Positions count elements of a buffer, so a tile that is only described gets one.
   from->tile = materialise(c, from->tile, op->getLoc());
   return LookUp{*from, *index, *to, op->getLoc()};
 }
@@ -393,6 +400,7 @@ void lowerTake(KernelContext &c, Operation *op) {
   auto take = cast<ir::TakeOp>(op);
   auto axis = static_cast<size_t>(take.getAxis());
   Operation *box = take.getSource().getDefiningOp();
+  // What is only a box of memory is looked up there, and need not be loaded whole.
   bool boxed = box && isa<ir::SliceOp, ir::LoadOp>(box) && !tileOf(c, take.getSource()) &&
                c.pointers.count(box->getOperand(0));
   if (boxed || c.pointers.count(take.getSource()))
@@ -437,6 +445,8 @@ void lowerScatter(KernelContext &c, Operation *op) {
   if (!out)
     return;
   out->buffer = destination(c, op, *out, {scatter.getXMutable().getOperandNumber()});
+  // The result begins as the operand, of which a tile that is the same number everywhere has no
+  // buffer to copy.
   if (start->tile.form == Form::Splat)
     fillWith(c, *out, start->tile.scalar, loc);
   else if (start->tile.buffer != out->buffer)

@@ -104,6 +104,7 @@ static void lowerIndex(KernelContext &c, Operation *op) {
     return;
   tile->form = Form::Whole;
   tile->buffer = allocateLike(c, *tile, op->getLoc());
+  // The instruction counts in the element type of the tile.
   Value first = c.b.createOrFold<arith::IndexCastOp>(c.loc, tile->element, start);
   emit(c, op->getLoc(), InstructionId::TCi, {first}, {tile->buffer},
        {c.b.getNamedAttr("descending", c.b.getBoolAttr(false))});
@@ -134,6 +135,7 @@ void lowerView(KernelContext &c, Operation *op) {
   Tile tile = *found;
   if (tile.form == Form::Memory)
     tile = materialise(c, tile, op->getLoc());
+  // Tiles are matrices, so most changes of shape at this level change nothing in memory.
   bool sameMatrix = tile.extents.rows == extents->rows && tile.extents.cols == extents->cols;
   // Leading axes of 1 change nothing about rows and columns.
   if (sameMatrix || tile.form == Form::Splat) {
@@ -161,6 +163,7 @@ void lowerView(KernelContext &c, Operation *op) {
   Tile shaped = tile;
   shaped.extents = *extents;
   auto wanted = allocateType(c, shaped);
+  // A view of the same bytes would show the padding as elements, so elements are moved.
   if (!dense || wanted.getCols() != extents->cols || wanted.getBytes() != buffer.getBytes())
     return lowerReshape(c, op);
   shaped.buffer = reshape(c, tile.buffer, wanted, extents->validRows, extents->validCols);
@@ -186,12 +189,14 @@ static void lowerTranspose(KernelContext &c, Operation *op) {
   std::optional<Tile> out = resultTile(c, op);
   if (!out)
     return;
+  // The same number everywhere is its own transpose; only the lengths change places.
   if (found->form == Form::Splat) {
     Tile splat = *found;
     splat.extents = out->extents;
     return setTile(c, result, splat);
   }
   Tile source = materialise(c, *found, op->getLoc());
+  // The instruction swaps rows and columns of one matrix; leading axes are rows of the tile, too.
   bool matrix = ir::rankOf(result.getType()) <= 2;
   if (!matrix)
     return lowerPermutation(c, op);

@@ -88,6 +88,8 @@ Value Scalars::limited(Value value, bool fromUnsigned, Type to, bool toUnsigned)
 /// what C++ makes of a number that a short type cannot hold is undefined.
 Value Scalars::toInteger(Value value, Type to, bool toUnsigned) const {
   unsigned bits = to.getIntOrFloatBitWidth();
+  // An unsigned integer of 64 bits holds numbers that a signed one lacks, so it has a conversion of
+  // its own.
   if (bits == 64 && toUnsigned) {
     // Converting a negative number to an unsigned type is undefined.
     Value positive = make<arith::MaxNumFOp>(value, number(value.getType(), 0));
@@ -337,6 +339,7 @@ Value scalarResult(OpBuilder &b, Operation *op, llvm::ArrayRef<Value> in, Type t
   bool isUnsigned = in[isa<ir::SelectOp>(op) ? 1 : 0].getType().isUnsignedInteger();
   llvm::SmallVector<Value> plain;
   for (Value value : in)
+    // `arith` has no signs in its types; whether there is one is passed along beside the value.
     plain.push_back(scalars.plain(value));
   Type wanted =
       type.isUnsignedInteger() ? Type(b.getIntegerType(type.getIntOrFloatBitWidth())) : type;

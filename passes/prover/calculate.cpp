@@ -50,6 +50,13 @@ static int64_t wrap(int64_t bits, int64_t value) {
              : static_cast<int64_t>(static_cast<uint64_t>(value) & ((uint64_t(1) << bits) - 1));
 }
 
+/// Registers hold numbers of all widths with their sign; a truth value is 0 or 1.
+static int64_t wrapSigned(int64_t bits, int64_t value) {
+  int64_t low = wrap(bits, value);
+  bool isNegative = bits > 1 && bits < 64 && (low >> (bits - 1) & 1);
+  return isNegative ? low - (int64_t(1) << bits) : low;
+}
+
 Scalar calculate(const Step &step, const Scalar *a, const Scalar *b, const Scalar *c) {
   auto calc = static_cast<Calc>(step.sub);
   if (calc == Calc::Constant)
@@ -59,6 +66,8 @@ Scalar calculate(const Step &step, const Scalar *a, const Scalar *b, const Scala
     return *a;
   if (calc == Calc::Truncate)
     return {wrap(step.imm, a->value), a->data};
+  if (calc == Calc::TruncateSigned)
+    return {wrapSigned(step.imm, a->value), a->data};
   if (calc == Calc::Select) {
     // What decides the choice is part of where the result comes from.
     Scalar chosen = a->value ? *b : *c;

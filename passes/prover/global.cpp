@@ -110,6 +110,7 @@ void VectorCores::judgeTwice(const std::vector<EventRef> &first,
     contents.insert(contentOf(ref));
   for (EventRef ref : first) {
     mlir::Operation *op = judged_.operation(ref);
+    // Different data may be added by both cores: each of them its own part.
     if (!contents.count(contentOf(ref)) || judged_.findings.has(DiagId::EffectTwice, op, nullptr))
       continue;
     Finding *finding = judged_.findings.add(DiagId::EffectTwice, op, {mnemonic(op), what});
@@ -148,6 +149,7 @@ void PointerJudge::findNear() {
   std::sort(order.begin(), order.end(),
             [&](uint32_t a, uint32_t b) { return reach[a].first < reach[b].first; });
   for (uint32_t next : order) {
+    // Boxes come by their first elements, so one that has ended cannot meet any that follows.
     std::erase_if(open, [&](uint32_t other) { return reach[other].second < reach[next].first; });
     for (uint32_t other : open)
       if (mayOverlap(*places_[other].box, *places_[next].box)) {
@@ -177,6 +179,8 @@ bool PointerJudge::agree(const Touch &first, const Touch &second) {
     if (each->reads && !each->writes &&
         !isUsed(judged_.kernel, judged_.execution, judged_.ranges, each->ref.core, each->ref.event))
       return true;
+  // Boxes that overlap without being the same would have to be compared element by element, and
+  // sums depend on how often they are made.
   if (first.place != second.place || first.atomic || second.atomic)
     return false;
   const auto &one = writesOf(first.place, first.ref.core);

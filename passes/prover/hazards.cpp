@@ -109,6 +109,7 @@ cutMemories(const std::vector<Part> &parts, const RangeTable &ranges,
   uint32_t total = 0;
   for (auto &[place, points] : cuts) {
     std::sort(points.begin(), points.end());
+    // Parts that end where others begin have one cut there, not two with nothing in between.
     points.erase(std::unique(points.begin(), points.end()), points.end());
     first[place] = total;
     total += static_cast<uint32_t>(points.size());
@@ -196,6 +197,7 @@ uint32_t &TileJudge::lastWrite(uint32_t buffer, uint32_t atom) {
 }
 
 void TileJudge::judge(uint32_t number, const Event &event) {
+  // With one access there is nothing that an instruction could overwrite before it has read it.
   if (event.inPlace || event.accesses > 1)
     checkInPlace(number, event);
   // A write before the last allocation of the buffer does not count.
@@ -206,8 +208,8 @@ void TileJudge::judge(uint32_t number, const Event &event) {
   for (uint32_t a = event.access; a < event.access + event.accesses; ++a) {
     const Access &access = core_.accesses[a];
     auto isDefined = [&](uint32_t i) { return isWritten(access, i); };
-    // An access at an unknown position may miss the undefined bytes, as long as some of the bytes are defined. Where none is, it reads //
-    // undefined bytes at whatever position.
+    // An access at an unknown position may miss the undefined bytes, as long as some of the bytes
+    // are defined. Where none is, it reads undefined bytes at whatever position.
     bool mayMiss = access.partly && (access.writes || llvm::any_of(atomsOf(a), isDefined));
     for (uint32_t i : atomsOf(a)) {
       if (access.reads && (!mayMiss || isDefined(i)))
@@ -282,6 +284,7 @@ void TileJudge::checkRead(uint32_t number, const Access &access, uint32_t index)
     return;
   }
   mlir::Operation *writer = judged_.operation(ref(atom.writer));
+  // One pair of operations may touch many atoms, and is told once.
   if (judged_.findings.has(DiagId::ValueOverwritten, reader, writer))
     return;
   uint32_t other = ownerOf(atom.writer, index);

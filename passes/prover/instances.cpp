@@ -184,6 +184,7 @@ void Chooser::chooseDefaults() {
     for (size_t i = 0; i < values.size(); ++i)
       if (kernel_.inputs[i].boolean)
         values[i] = 1;
+    // A base is as good as the number of loops that it brings within reach.
     size_t reached = 0;
     for (const Decision &decision : decisions_)
       for (uint32_t input : decision.inputs) {
@@ -570,6 +571,7 @@ std::vector<Inputs> Chooser::run() {
   for (Inputs &values : ordered)
     meet(values);
   // Meeting the requirements may have made instances equal.
+  // Equal ones stand side by side then.
   std::sort(ordered.begin(), ordered.end());
   ordered.erase(std::unique(ordered.begin(), ordered.end()), ordered.end());
   std::vector<Inputs> whole = ordered;

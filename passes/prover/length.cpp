@@ -121,6 +121,7 @@ private:
       ok_ &= take(')');
     } else if (!rest_.empty() && isDigit(rest_.front())) {
       auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value.number);
+      // A number that does not fit makes the text no expression, instead of another number.
       ok_ &= error == std::errc();
       rest_.remove_prefix(static_cast<size_t>(end - rest_.data()));
       skipBlanks();
@@ -146,6 +147,8 @@ private:
         {"and", Calc::And}, {"or", Calc::Or},   {"not", Calc::Compare}};
     const auto *function = std::find_if(std::begin(functions), std::end(functions),
                                         [&](const auto &each) { return each.first == name; });
+    // A name that is no function here is one that the checker knows and this reader does not; the
+    // length is an input then.
     ok_ &= function != std::end(functions);
     Term value = relation();
     // More than two operands are folded from the left.

@@ -57,7 +57,8 @@ enum class Calc : uint8_t {
   ShrUnsigned,
   Compare,
   Select,
-  Truncate
+  Truncate,      ///< the low bits, as a number without a sign
+  TruncateSigned ///< the same with the sign that they have
 };
 
 enum class StepKind : uint8_t {

@@ -121,9 +121,11 @@ void Simulation::prepareFrees(uint32_t index) {
     if (event.kind == Event::Pop) {
       // The library's TFREE gives the consumer's slots back by the number of the last pop.
       if (!kernel_.queues[event.flag].throughGlobal && popped[event.flag].size() == 1)
+        // A second pop before the first free would be given back in its place.
         fault(SyncFault::HeldTwice, {index, i});
       popped[event.flag].push_back({core(index).accesses[event.access].buffer, i, 0});
     } else if (event.kind == Event::Free) {
+      // The simulation goes on after a fault, so that others are found in the same run.
       if (popped[event.flag].empty()) {
         fault(SyncFault::ExtraFree, {index, i});
         continue;
@@ -155,6 +157,7 @@ void Simulation::prepare(uint32_t index) {
   // Index 0 is the knowledge at the beginning: nothing is complete.
   state.scalar.emplace_back();
   state.queues.resize(kernel_.queues.size());
+  // Most functions have no queues, and then nothing about slots has to be followed.
   bool queues = false;
   for (const Event &event : core(index).events) {
     if (event.kind == Event::Set)
@@ -370,6 +373,7 @@ bool Simulation::awaitEnabled(uint32_t index, const Event &event, uint32_t numbe
     if (!others(i, index))
       continue;
     const CrossCore &share = states_[i].crossing[event.flag];
+    // The signal with this number has not been sent yet, so the wait cannot be over.
     if (share.signals.size() <= number)
       return false;
     awaited_.push_back(share.signals[number]);
@@ -478,6 +482,7 @@ void Simulation::finishFree(uint32_t index, uint32_t number, const Moment &done)
   if (share.frees.size() <= event.number)
     share.frees.resize(event.number + 1);
   share.frees[event.number] = all;
+  // Slots are given back in their order: one that is free early waits for those before it.
   while (share.given < share.frees.size() && share.frees[share.given])
     ++share.given;
 }

@@ -31,6 +31,7 @@ static void judgeArea(Operation *op, llvm::function_ref<std::string()> name, std
       finding->notes.push_back(text(space->reserved) + " bytes at the end of `" +
                                std::string(place) + "` are reserved");
   }
+  // A buffer may be outside and misaligned; both are told, because one change should mend both.
   if (base % space->alignment) {
     Finding *finding =
         findings.add(DiagId::BlockBufferMisaligned, op,
@@ -290,9 +291,11 @@ void judgeQueues(const Kernel &kernel, const Machine &machine, Findings &finding
     judgeSides(kernel, queue, findings);
     judgeTiles(kernel, queue, findings);
     const QueueSide &side = queue.consumer();
+    // That a side is missing was reported above; there is nothing more to compare.
     if (side.op == kNone)
       continue;
     if (side.reservedBytes >= 0 && side.reservedBase < 0)
+      // Without an address nothing can be said, and to say nothing would look like a proof.
       findings.undecided(kernel.operations[side.op],
                          "the reserved buffer of `" + queue.name + "` has no address");
     else if (side.reservedBytes >= 0)

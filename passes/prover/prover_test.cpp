@@ -98,6 +98,19 @@ TEST_F(Prover, WhatDecidesNothingMeetsRequirements) {
   EXPECT_EQ(codes(proveBlock(*module, *findMachine("a5"))), "E0921 ");
 }
 
+// A number that is cut to fewer bits keeps its sign, or this branch would never be taken.
+TEST_F(Prover, ShorterNumbersMayBeNegative) {
+  std::string less = R"(
+    %less = arith.subi %n, %c8 : index
+    %long = arith.index_cast %less : index to i64
+    %short = arith.trunci %long : i64 to i32
+    %zero = arith.constant 0 : i32
+    %negative = arith.cmpi slt, %short, %zero : i32
+    scf.if %negative {
+  )";
+  EXPECT_EQ(codes(prove(less + std::string(kFill) + kAbs + "}\n", "a2")), "E0917 ");
+}
+
 TEST_F(Prover, KernelsAlikeAreJudgedOnce) {
   Machine machine = *findMachine("a2");
   std::string body = std::string(kFill) + "pto.barrier <PIPE_V>\n" + kAbs, other = body;

@@ -39,7 +39,8 @@ static std::optional<Calc> calcOf(Operation *op) {
       .Case("arith.select", Calc::Select)
       // Registers have 64 bits, so these casts copy; what drops bits is `Truncate`.
       .Cases("arith.index_cast", "arith.index_castui", "arith.extsi", Calc::Copy)
-      .Cases("arith.extui", "arith.trunci", Calc::Truncate)
+      .Case("arith.extui", Calc::Truncate)
+      .Case("arith.trunci", Calc::TruncateSigned)
       .Default(std::nullopt);
 }
 
@@ -316,7 +317,7 @@ bool FunctionReader::readScalar(Operation *op, Step &step) {
       if (auto constant = getConstantIntValue(operand))
         kernel_.constants.push_back(*constant);
   }
-  if (*calc == Calc::Truncate) {
+  if (*calc == Calc::Truncate || *calc == Calc::TruncateSigned) {
     // Zero extension keeps the bits of the narrow operand, truncation those of the narrow result.
     Type narrow =
         isa<arith::ExtUIOp>(op) ? op->getOperand(0).getType() : op->getResult(0).getType();

@@ -21,6 +21,7 @@ static bool writeAll(int file, std::span<const uint8_t> bytes) {
   constexpr size_t kMost = size_t(1) << 30; // a call writes less than 2 GiB
   while (!bytes.empty()) {
     ssize_t written = ::write(file, bytes.data(), std::min(bytes.size(), kMost));
+    // A signal may interrupt a write, which is then repeated.
     if (written < 0 && errno != EINTR)
       return false;
     bytes = bytes.subspan(static_cast<size_t>(std::max<ssize_t>(written, 0)));
@@ -34,6 +35,7 @@ std::string writeFile(const std::string &path, std::span<const std::span<const u
     return failed(path, "made");
   bool isWell = std::ranges::all_of(
                     bytes, [&](std::span<const uint8_t> part) { return writeAll(file, part); }) &&
+                // Without this the system may write the file after the rename that makes it valid.
                 ::fsync(file) == 0;
   std::string why = isWell ? std::string() : failed(path, "written");
   if (::close(file) != 0 && why.empty())
@@ -59,6 +61,7 @@ std::string makeFolder(const std::string &path) {
 }
 
 std::string syncFolder(const std::string &path) {
+  // The name of a file is data of its folder, which has to reach the disk, too.
   int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0)
     return failed(path, "opened");

@@ -34,6 +34,7 @@ std::unique_ptr<FolderLock> FolderLock::take(const std::string &folder, std::str
   int file = ::open((folder + "/.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (file >= 0 && ::flock(file, LOCK_EX | LOCK_NB) == 0)
     return std::unique_ptr<FolderLock>(new FolderLock(file));
+  // The lock is held by another process in this case alone; all other reasons are about the file.
   why = errno == EWOULDBLOCK ? "another run saves its checkpoints in `" + folder + "`"
                              : "`" + folder + "/.lock` cannot be made: " + std::strerror(errno);
   if (file >= 0)
@@ -75,6 +76,7 @@ void removeUnfinished(const std::string &folder) {
   std::vector<std::string> names;
   forEachName(folder, [&](const std::string &name) {
     if (name.starts_with("." + std::string(kPrefix)) && name.ends_with(kUnfinished))
+      // Nothing is removed while the folder is walked, because the walk would then be undefined.
       names.push_back(name);
   });
   for (const std::string &name : names)
@@ -83,6 +85,7 @@ void removeUnfinished(const std::string &folder) {
 
 void putAside(const std::string &folder, int64_t next) {
   std::string aside = folder + "/" + nameOf(next) + std::string(kAside);
+  // A folder can only be renamed to a name that is free.
   removeAll(aside);
   renameTo(folder + "/" + nameOf(next), aside);
 }
@@ -105,6 +108,8 @@ static std::string verifyFile(const std::string &folder, const File &file) {
   if (rt::Failure failure = bytes.open(folder + "/" + file.name))
     return "`" + file.name + "` cannot be read: " + failure.message;
   size_t size = bytes.bytes().size();
+  // The size is compared first, because a file that was cut short is the most usual damage and is
+  // found without reading it.
   if (size != file.bytes)
     return "`" + file.name + "` has " + std::to_string(size) + " bytes, not " +
            std::to_string(file.bytes);
@@ -115,6 +120,7 @@ static std::string verifyFile(const std::string &folder, const File &file) {
 
 std::string verify(const std::string &folder, const Manifest &manifest, uint32_t share,
                    uint32_t shares) {
+  // Each part verifies its share, so that all files are read once in all and at the same time.
   for (size_t at = share; at < manifest.files.size(); at += shares)
     if (std::string why = verifyFile(folder, manifest.files[at]); !why.empty())
       return why;
@@ -137,6 +143,8 @@ static std::string copyPiece(const std::string &folder, const Manifest &manifest
         {common[axis].begin - piece.box[axis].begin, common[axis].end - piece.box[axis].begin});
     shape.push_back(piece.box[axis].length());
   }
+  // Files are checked against the manifest: a checksum says only that both are as they were
+  // written.
   if (file.extents() != shape || rt::elemInfo(file.elem())->size() != static_cast<int>(size))
     return "`" + path + "` is not an array of the shape in the manifest";
   rt::OwnedArray array;

@@ -58,6 +58,7 @@ std::string textOf(const Manifest &manifest) {
                               {"name", piece.name},
                               {"box", std::move(box)}});
   }
+  // The checksum is of the text as it is written, so it is put behind it by hand.
   std::string text = json.dump(1);
   text.resize(text.find_last_not_of("}\n") + 1); // the end of the object comes behind the checksum
   return text + std::string(kChecksumMember) + checksumText(text) + "\"\n}\n";
@@ -69,6 +70,7 @@ std::string textOf(const Manifest &manifest) {
 static bool isWhole(const std::string &text) {
   size_t at = text.rfind(kChecksumMember);
   std::string_view tail = "\"\n}\n";
+  // The member has to be the last one: what is behind the checksum would not be covered by it.
   if (at == text.npos ||
       text.size() != at + kChecksumMember.size() + kChecksumDigits + tail.size() ||
       !text.ends_with(tail))
@@ -95,6 +97,7 @@ static Piece pieceOf(const Json &json, const Manifest &manifest) {
   Piece piece{json.at("variable"), json.at("file"), json.at("name"), {}};
   for (const Json &axis : json.at("box"))
     piece.box.push_back({axis.at(0), axis.at(1)});
+  // The numbers index vectors later on, where nobody checks them again.
   if (piece.variable >= manifest.state.size() || piece.file >= manifest.files.size())
     throw Contradiction("a piece that names an unknown variable or file");
   const Variable &variable = manifest.state[piece.variable];

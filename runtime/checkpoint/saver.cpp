@@ -43,6 +43,7 @@ static std::string writeSeal(const std::string &place, const File &file) {
 }
 
 Saver::~Saver() {
+  // The thread may wait for another process that has ended; it looks at this while it waits.
   leaves_ = true;
   if (thread_.joinable())
     thread_.join();
@@ -60,6 +61,8 @@ std::string Saver::finish() {
 }
 
 std::string Saver::begin(Snapshot snapshot) {
+  // One snapshot is written at a time, and a failure of the one before ends the run before more is
+  // computed in vain.
   if (std::string why = finish(); !why.empty())
     return why;
   thread_ = std::thread([this, snapshot = std::move(snapshot)] { work(snapshot); });
@@ -69,6 +72,7 @@ std::string Saver::begin(Snapshot snapshot) {
 void Saver::work(const Snapshot &snapshot) {
   std::string why;
   try {
+    // An exception that leaves a thread would end the process without a reason.
     why = save(snapshot);
   } catch (const std::exception &error) {
     why = error.what();
@@ -114,14 +118,18 @@ std::string Saver::awaitFile(const std::string &place, File &file) {
   if (std::string why = readFile(name, text); !why.empty())
     return why;
   std::istringstream words(text);
+  // The seal was renamed into place as a whole, so what does not parse was written by another
+  // program.
   words >> file.bytes >> file.checksum;
   ::unlink(name.c_str());
-  return words ? std::string() : "`" + name + "` gave no reason";
+  return words ? std::string() : "`" + name + "` does not say the size and the checksum of a file";
 }
 
 /// All files are there; then the manifest; then the name. Each is on the disk before the next.
 std::string Saver::commit(Manifest manifest, const std::string &place) {
   for (File &file : manifest.files)
+    // Files of this process have their size by now; those of others are still 0, since no file is
+    // empty.
     if (file.bytes == 0)
       if (std::string why = awaitFile(place, file); !why.empty())
         return why;
@@ -138,6 +146,7 @@ std::string Saver::commit(Manifest manifest, const std::string &place) {
   if (why.empty())
     why = syncFolder(folder_);
   if (why.empty())
+    // Old checkpoints go only when the new one is on the disk.
     keepLatest(folder_, keep_);
   return why;
 }

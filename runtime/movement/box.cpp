@@ -26,6 +26,7 @@ Box intersection(const Box &a, const Box &b) {
   Box box;
   for (size_t i = 0; i < a.size(); ++i) {
     int64_t begin = std::max(a[i].begin, b[i].begin);
+    // Boxes that do not meet have an empty intersection, not one of a negative length.
     box.push_back({begin, std::max(begin, std::min(a[i].end, b[i].end))});
   }
   return box;
@@ -54,6 +55,8 @@ Box wholeBox(std::span<const int64_t> shape) {
 }
 
 Interval blockOf(int64_t length, int64_t parts, int64_t part) {
+  // All blocks but the last ones are equally long, so that positions are found by a division; the
+  // last may be shorter or empty.
   int64_t block = (length + parts - 1) / parts;
   int64_t begin = std::min(part * block, length);
   return {begin, std::min(begin + block, length)};

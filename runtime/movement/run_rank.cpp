@@ -76,6 +76,7 @@ public:
         return waits->peer;
       steps = steps.subspan(message + sums);
     }
+    // What was posted is still being read from the buffers of this run, which end with it.
     for (uint32_t peer : sentTo_)
       if (!port_.settle(peer))
         return peer;
@@ -156,6 +157,7 @@ private:
     std::vector<Reading> pieces;
     for (const Step &step : message)
       pieces.push_back(reading(step));
+    // Bytes that follow each other are sent from where they are; others are put together first.
     bool isOneRun = pieces.size() == 1 && pieces.front().isOneRun();
     if (size < kLeastPosted)
       return port_.send(peer, packed(pieces, room(size)));
@@ -250,6 +252,7 @@ private:
   // ---- What a rank does by itself --------------------------------------------------------------------
 
   void copy(const Step &step) {
+    // The array is there already: source and destination are the same box of the same buffer.
     if (step.from == step.to)
       return;
     Reading from = reading(step);

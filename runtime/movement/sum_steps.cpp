@@ -20,6 +20,7 @@ void sumAmong(Writer &w, const Group &group, bool allAtOnce, const BoxesOf &boxe
               const std::vector<uint32_t> &to) {
   uint32_t n = group.size(), me = group.me;
   std::vector<Box> own = boxesOf(me);
+  // A rank that is alone has no messages, but its result is expected in the buffer of the sum.
   if (n == 1) {
     for (size_t i = 0; i < own.size(); ++i)
       w.copy(to[i], from(me, i), own[i]);
@@ -118,6 +119,7 @@ void sumAtRoot(Writer &w) {
   uint32_t n = w.ranks(), me = w.rank();
   uint32_t theirs = w.scratch(w.result());
   for (uint32_t distance = 1; distance < n; distance *= 2) {
+    // A rank that has sent its sum has nothing more to do: its subtree is in that sum.
     if (me & distance) {
       w.send(kResultBuffer, me - distance, w.result());
       return;
@@ -173,6 +175,8 @@ void sumByHalvesAndBack(Writer &w, size_t axis) {
     // into the scratch buffer and add that to the result.
     w.combine(kResultBuffer, isFirst ? kSourceBuffer : theirs, kept, isFirst != isUpper);
   }
+  // The way back visits the partners in the reverse order, so that what is joined lies side by
+  // side.
   for (uint32_t distance = n / 2; distance > 0; distance /= 2) {
     // The partner returns what it kept when both halved at this distance. Blocks were split between neighbours first, so the ranges are
     // joined in the reverse order, and each joined range is contiguous.

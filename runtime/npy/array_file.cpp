@@ -24,6 +24,7 @@ Failure ArrayFile::open(const std::string &path) {
       ".npz:", ".safetensors:", ".safetensors.index.json:"};
   std::string file = path, name;
   for (std::string_view holder : holders)
+    // A file that is really called so wins, because a name of a file may hold a colon.
     if (size_t at = path.find(holder); at != path.npos && access(path.c_str(), F_OK) != 0) {
       file = path.substr(0, at + holder.size() - 1);
       name = path.substr(at + holder.size());
@@ -58,6 +59,7 @@ Failure ArrayFile::take(const std::string &path, const std::string &name) {
     return takeMember(name);
   if (std::string_view(path).ends_with(".safetensors"))
     return takeTensor(name);
+  // A `.npy` file holds one array without a name, so a name can only be a mistake.
   return name.empty() ? takeNpy(file_.bytes()) : fileFailure("this is not a .npz file");
 }
 
@@ -108,6 +110,7 @@ Failure ArrayFile::takeMember(std::string name) {
     // A member that is not packed can be mapped, and read in parts; others are unpacked whole.
     if (Failure failure = findStoredMember(bytes, member, stored))
       return failure;
+    // An empty span says that the member is packed, and then the reader below unpacks it.
     if (!stored.empty())
       return takeNpy(stored);
     break;
@@ -128,6 +131,7 @@ Failure ArrayFile::takeTensor(const std::string &name) {
     return failure;
   elem_ = tensor.elem;
   extents_ = tensor.extents;
+  // The format is little-endian and row-major, so the elements stay in the mapped file.
   data_ = file_.bytes().data() + tensor.begin;
   return {};
 }
@@ -155,6 +159,7 @@ Failure ArrayFile::read(std::span<const AxisPart> part, OwnedArray &array) const
     isWhole = extents[outer - 1] == extents_[outer - 1];
   }
   auto *out = static_cast<uint8_t *>(made->data());
+  // A part with an empty axis has pieces of no bytes, and nothing is copied.
   int64_t pieces = piece ? made->bytes() / piece : 0;
   std::vector<int64_t> at(outer, 0);
   for (int64_t number = 0; number < pieces; ++number, out += piece) {
@@ -162,6 +167,8 @@ Failure ArrayFile::read(std::span<const AxisPart> part, OwnedArray &array) const
     for (size_t axis = 0; axis < extents.size(); ++axis)
       offset = offset * extents_[axis] + part[axis].first + (axis < outer ? at[axis] : 0);
     std::memcpy(out, data_ + offset * size, static_cast<size_t>(piece));
+    // The positions count like the digits of a number: the last axis first, with a carry to the one
+    // before.
     for (size_t axis = outer; axis-- > 0;) {
       if (++at[axis] < extents[axis])
         break;

@@ -29,8 +29,10 @@ Failure FileBytes::map(int file) {
   struct stat info;
   if (fstat(file, &info) != 0)
     return fileFailure(std::strerror(errno));
+  // Of a pipe or a terminal nobody knows the size, and it cannot be mapped.
   if (!S_ISREG(info.st_mode))
     return fileFailure("it is not a regular file");
+  // The system maps no empty range, and an empty span says as much.
   if (info.st_size == 0)
     return {};
   void *memory = mmap(nullptr, info.st_size, PROT_READ, MAP_PRIVATE, file, 0);

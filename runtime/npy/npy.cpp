@@ -42,6 +42,8 @@ Failure readNpy(std::span<const uint8_t> bytes, OwnedArray &array) {
   int64_t size = elemInfo(header.elem)->size();
   int64_t count = elementCount(header.extents.size(), header.extents.data());
   uint64_t present = bytes.size() - header.dataOffset;
+  // The shape comes from the file, so it is compared with what is there before memory is taken for
+  // it. The product of both numbers could overflow, the quotient cannot.
   if (static_cast<uint64_t>(count) > present / size)
     return fileFailure("the header claims the shape " +
                        formatShape(header.extents.size(), header.extents.data()) + " of " +
@@ -60,6 +62,7 @@ Failure readNpy(std::span<const uint8_t> bytes, OwnedArray &array) {
     std::memcpy(out, data, count * size);
   if (header.bigEndian && size > 1)
     swapBytes(out, count, size);
+  // Any byte but 0 is true, and what computes with truth values takes 0 and 1 for granted.
   if (header.elem == PTL_BOOL)
     for (int64_t i = 0; i < count; ++i)
       out[i] = out[i] != 0;

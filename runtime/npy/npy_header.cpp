@@ -128,6 +128,7 @@ private:
   }
 
   Failure axisOrder() {
+    // The words are those of Python.
     header_.fortranOrder = takeWord("True");
     if (header_.fortranOrder || takeWord("False"))
       return {};
@@ -189,6 +190,7 @@ Failure parseNpyHeader(std::span<const uint8_t> bytes, NpyHeader &header) {
     length |= size_t(bytes[10]) << 16 | size_t(bytes[11]) << 24;
   if (length > kLongestHeader)
     return fileFailure("the header claims " + std::to_string(length) + " bytes");
+  // The length comes from the file, and `start` was found to lie inside of it.
   if (bytes.size() - start < length)
     return fileFailure("the file ends inside its header");
   header.dataOffset = start + length;

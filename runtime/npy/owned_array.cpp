@@ -22,6 +22,7 @@ std::optional<OwnedArray> OwnedArray::reserve(PtlElem elem, std::vector<int64_t>
   size_t rank = array.extents_.size();
   array.count_ = elementCount(rank, array.extents_.data());
   int64_t bytes = 0;
+  // The shape may come from a file, whose product of extents is limited but whose bytes are not.
   if (__builtin_mul_overflow(array.count_, int64_t(elemInfo(elem)->size()), &bytes))
     return std::nullopt;
   array.strides_.resize(rank);

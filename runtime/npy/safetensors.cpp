@@ -34,6 +34,7 @@ static Failure readHeader(std::span<const uint8_t> bytes, Json &header, size_t &
   if (bytes.size() < sizeof length)
     return fileFailure("it is too short for a .safetensors file");
   std::memcpy(&length, bytes.data(), sizeof length);
+  // The length comes from the file. It is compared with a difference, because a sum could overflow.
   if (length > mostHeader || length > bytes.size() - sizeof length)
     return fileFailure("its header would have " + std::to_string(length) + " bytes");
   const char *text = reinterpret_cast<const char *>(bytes.data()) + sizeof length;
@@ -76,6 +77,7 @@ static Failure readTensor(const std::string &name, const Json &json, size_t data
     return fails("has offsets that are not in the file");
   tensor.begin = dataBegin + offsets[0].get<size_t>();
   tensor.end = dataBegin + offsets[1].get<size_t>();
+  // Offsets and shape say the size twice, and where they differ none of them can be trusted.
   if (tensor.end - tensor.begin != static_cast<size_t>(size))
     return fails("has " + std::to_string(tensor.end - tensor.begin) + " bytes, not the " +
                  std::to_string(static_cast<size_t>(size)) + " of its shape");
@@ -163,6 +165,7 @@ Failure fileInIndex(std::span<const uint8_t> bytes, const std::string &name, std
   if (found == index["weight_map"].end() || !found->is_string())
     return fileFailure("its `weight_map` has no array " + shown(name));
   file = *found;
+  // An index comes from outside: it must not lead to files of other folders.
   if (file.empty() || file.find('/') != file.npos)
     return fileFailure("its `weight_map` names " + shown(file) + ", which is not a file beside it");
   return {};

@@ -56,6 +56,7 @@ std::optional<uint64_t> findEnd(std::span<const uint8_t> bytes) {
   Fields fields(bytes);
   uint64_t last = bytes.size() - kEndSize;
   uint64_t first = last > kLongestComment ? last - kLongestComment : 0;
+  // A comment of any length may follow the end, so its signature is looked for from behind.
   for (uint64_t at = last + 1; at-- > first;)
     if (fields.u32(at) == kEndSignature)
       return at;
@@ -71,6 +72,8 @@ Failure findDirectory(std::span<const uint8_t> bytes, Directory &directory) {
   // What does not fit the old fields is all ones there, and stands in a second directory of the
   // zip64 form, which a locator in front of the end points to.
   bool wide = directory.offset == UINT32_MAX || directory.count == UINT16_MAX;
+  // Numbers that are just as large as the mark are possible without the wide form, so its absence
+  // is no error.
   if (!wide || *end < kLocator64Size)
     return {};
   uint64_t locator = *end - kLocator64Size;
@@ -88,6 +91,7 @@ bool widen(const Fields &fields, uint64_t extra, uint64_t length, ZipMember &mem
   uint64_t end = extra + length;
   while (end - extra >= 4) {
     uint64_t size = fields.u16(extra + 2);
+    // Each length comes from the file and may reach beyond the field.
     if (size > end - extra - 4)
       return false;
     if (fields.u16(extra) == 1) {
@@ -186,6 +190,7 @@ Failure readZipDirectory(std::span<const uint8_t> bytes, std::vector<ZipMember> 
     member.packedSize = fields.u32(at + 20);
     member.size = fields.u32(at + 24);
     member.headerOffset = fields.u32(at + 42);
+    // The lowest of the flags says that the member is encrypted.
     bool encrypted = fields.u16(at + 8) & 1;
     if (encrypted || !widen(fields, at + kDirectoryRowSize + name, extra, member))
       return fileFailure(encrypted ? "the archive is encrypted" : "the zip directory is damaged");
@@ -202,6 +207,8 @@ static Failure findMember(std::span<const uint8_t> bytes, const ZipMember &membe
   uint64_t at = member.headerOffset;
   if (!fields.holds(at, kMemberHeaderSize) || fields.u32(at) != kMemberSignature)
     return fileFailure("a member of the archive is not where the directory says");
+  // The header of a member repeats its name and has an extra field of its own, whose lengths differ
+  // from those of the directory.
   uint64_t data = at + kMemberHeaderSize + fields.u16(at + 26) + fields.u16(at + 28);
   if (!fields.holds(data, member.packedSize))
     return fileFailure("the file ends inside a member of the archive");
@@ -271,6 +278,7 @@ Failure ZipWriter::finish() {
     bytes_.insert(bytes_.end(), member.name.begin(), member.name.end());
   }
   uint64_t size = bytes_.size() - start;
+  // The old form is written, which every reader knows; its fields of 32 bits limit the size.
   if (bytes_.size() > UINT32_MAX || members_.size() >= UINT16_MAX)
     return fileFailure("the arrays are too large for one .npz; write them as .npy");
   put(bytes_, kEndSignature, 4);

@@ -44,6 +44,7 @@ void PageIndex::remove(Key key) {
   auto found = entries_.find(key);
   if (found == entries_.end())
     return;
+  // The slot that became free last is taken first, as all processes do that read the same log.
   freeSlots_.push_back(found->second.slot);
   ages_.erase(found->second.age);
   entries_.erase(found);
@@ -52,6 +53,7 @@ void PageIndex::remove(Key key) {
 std::optional<uint32_t> PageIndex::freeSlot() const {
   if (!freeSlots_.empty())
     return freeSlots_.back();
+  // Slots that nobody has used yet need no list; their number is enough.
   return fresh_ < slots_ ? std::optional(fresh_) : std::nullopt;
 }
 

@@ -41,6 +41,8 @@ public:
   explicit Turn(PagePool &pool) : pool_(pool), lock_(pool.mutex_) {
     while (::flock(pool.lock_, LOCK_EX) != 0 && errno == EINTR)
       ;
+    // Other processes have gone on since the last turn, so what they did is read before anything is
+    // decided.
     isWell_ = pool.catchUp();
   }
   ~Turn() { ::flock(pool_.lock_, LOCK_UN); }
@@ -70,6 +72,7 @@ std::unique_ptr<PagePool> PagePool::open(const std::string &folder, PoolShape sh
           "` cannot be made: " + (error ? error.message() : std::string(std::strerror(errno)));
     return nullptr;
   }
+  // The first turn reads the log, or begins it where there is none.
   if (Turn turn(*pool); !turn) {
     why = pool->log_ < 0 ? "`" + folder + "/log` cannot be opened: " + std::strerror(errno)
                          : "the pool `" + folder + "` was made for other pages";
@@ -101,6 +104,7 @@ bool PagePool::openLog() {
     return true;
   if (log_ >= 0)
     ::close(log_);
+  // A new file says everything anew, so what is known of the old one must not stay.
   log_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   forget();
   return log_ >= 0;
@@ -117,6 +121,7 @@ bool PagePool::catchUp() {
   LogRecord record{
       RecordKind::Shape, shape_.slots, {shape_.pageBytes, shape_.slotsPerSegment}, {}, 0, 0};
   struct stat status;
+  // A log with contents of which none could be read is that of a pool for other pages.
   return ::fstat(log_, &status) == 0 && status.st_size == 0 && append(record);
 }
 
@@ -137,6 +142,7 @@ void PagePool::replay() {
       bool isOther = isWhole && record.kind == RecordKind::Shape &&
                      PoolShape{static_cast<uint32_t>(record.key.high), record.slot,
                                static_cast<uint32_t>(record.key.low)} != shape_;
+      // A pool of other pages is left as it is; the caller finds no record of its own and fails.
       if (isOther)
         return;
       if (!isWhole) {
@@ -221,6 +227,8 @@ bool PagePool::makeRoom(Key parent) {
     return true;
   std::optional<Key> leaving = index_.leaving(parent);
   counts_.evicted += leaving.has_value();
+  // The oldest page has no children, because a page is never older than they are; so one record is
+  // enough.
   return leaving && append({RecordKind::Evict, 0, *leaving, {}, 0, 0});
 }
 
@@ -233,6 +241,7 @@ int PagePool::segment(uint32_t slot) {
   if (segments_[number] < 0) {
     std::string path = folder_ + "/segment-" + std::to_string(number);
     int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    // The last segment may have fewer slots than the others.
     uint32_t first = static_cast<uint32_t>(number) * shape_.slotsPerSegment;
     uint64_t pages = std::min(shape_.slotsPerSegment, shape_.slots - first);
     if (file >= 0 &&
@@ -254,6 +263,7 @@ bool PagePool::transfer(uint32_t slot, uint8_t *to, const uint8_t *from) {
     auto place = static_cast<off_t>(begin + at);
     ssize_t done =
         to ? ::pread(file, to + at, left, place) : ::pwrite(file, from + at, left, place);
+    // Room was reserved before, so a file that ends here was cut by somebody else.
     if (done == 0 || (done < 0 && errno != EINTR))
       return false;
     at += static_cast<size_t>(std::max<ssize_t>(done, 0));

@@ -36,6 +36,7 @@ bool MemoryPages::get(Key key, std::span<uint8_t> page) {
 }
 
 bool PageTiers::put(Key key, Key parent, std::span<const uint8_t> page) {
+  // Both tiers are asked, since either may have no room or lack the page before this one.
   bool onDisk = disk_ && disk_->put(key, parent, page);
   bool inMemory = memory_ && memory_->put(key, parent, page);
   return onDisk || inMemory;

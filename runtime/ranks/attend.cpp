@@ -45,6 +45,7 @@ private:
 
 /// Becomes `mpirun`; on failure, the reason goes to `report`.
 [[noreturn]] static void becomeLauncher(std::vector<std::string> &words, int report) {
+  // If this process is killed, the launcher must not go on alone.
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   // Ranks have no input, and what forwards it would be stopped in the background.
   if (int nothing = ::open("/dev/null", O_RDONLY); nothing >= 0)
@@ -72,6 +73,8 @@ static pid_t startLauncher(std::vector<std::string> &words, std::string &why) {
     becomeLauncher(words, report[1]);
   ::close(report[1]);
   int error = child < 0 ? errno : 0;
+  // The pipe is closed by a successful `exec`, so that nothing arrives, and holds the reason where
+  // it fails.
   bool hasFailed = child < 0 || ::read(report[0], &error, sizeof error) == sizeof error;
   ::close(report[0]);
   if (!hasFailed)
@@ -104,6 +107,7 @@ static int untilLaunched(Keeper &keeper, pid_t launcher) {
     if (int number = interruption)
       keeper.fail({}, 128 + number);
     int status = 0;
+    // Orphans come to this process, too, and have to be buried while the launcher runs.
     pid_t gone = ::waitpid(-1, &status, WNOHANG);
     if (gone == launcher) {
       keeper.launcherIsGone();
@@ -120,6 +124,8 @@ Outcome attend(std::vector<std::string> words, uint32_t count, Limits limits,
   if (listener < 0)
     return {false, kStoppedCode, "no socket for the ranks: " + std::string(std::strerror(errno))};
   ::setenv(kKeeperVariable, name.c_str(), 1);
+  // Ranks outlive their launcher where that is killed; then they become children of this process,
+  // which can find and end them.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   Interruptions interruptions;
   Keeper keeper(listener, count, limits, std::move(nameOf),
@@ -130,8 +136,8 @@ Outcome attend(std::vector<std::string> words, uint32_t count, Limits limits,
     return {false, kStoppedCode, why};
   keeper.launchedBy(launcher, true);
   int code = untilLaunched(keeper, launcher);
-  // The last messages of ranks may come after the end of their launcher, so they are waited for. A rank that outlives its launcher // for
-  // longer than that is a failure.
+  // The last messages of ranks may come after the end of their launcher, so they are waited for. A
+  // rank that outlives its launcher for longer than that is a failure.
   for (double waited = 0; keeper.hasMembers() && waited < 10; waited += 0.1) {
     keeper.look();
     if (waited > limits.end && !keeper.isEnding())
@@ -158,6 +164,7 @@ Outcome attend(std::vector<std::string> words, uint32_t count, Limits limits,
   int nothing = ::open("/dev/null", O_RDWR);
   for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     ::dup2(nothing, stream);
+  // Files that the rank had open must not stay open in the keeper: others may wait for their end.
   int own = ::dup2(listener, STDERR_FILENO + 1);
   for (int64_t other = own + 1; other < ::sysconf(_SC_OPEN_MAX) && other < 4096; ++other)
     ::close(static_cast<int>(other));
@@ -190,6 +197,8 @@ pid_t startKeeper(int listener, uint32_t expected, double patience,
   }
   // In a session of its own, and nobody's child: what ends the rank does not end it.
   ::setsid();
+  // The child in between ends at once, so the grandchild has no parent that could wait for it or
+  // take it along.
   keeper = ::fork();
   if (keeper == 0)
     keep(listener, expected, patience, origin);

@@ -21,6 +21,7 @@ Keeper::Keeper(int listener, uint32_t expected, Limits limits, NameOf nameOf,
                std::vector<std::string> origin)
     : listener_(listener), expected_(expected), limits_(limits), nameOf_(std::move(nameOf)),
       origin_(std::move(origin)), last_(now()) {
+  // All ranks of a large run may come at once, and none of them asks a second time.
   ::listen(listener_, 4096);
 }
 
@@ -45,6 +46,7 @@ void Keeper::accept() {
   int socket = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
   ucred other{};
   socklen_t size = sizeof other;
+  // A rank may be gone again before it is accepted.
   if (socket < 0)
     return;
   if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &other, &size) != 0 ||
@@ -137,6 +139,7 @@ void Keeper::fail(std::string why, int code) {
     return;
   isEnding_ = true;
   isOdd_ = true;
+  // After the results are in place a late failure of a rank changes nothing for the caller.
   if (!outcome_.isCommitted) {
     outcome_.code = code;
     outcome_.why = std::move(why);
@@ -191,6 +194,7 @@ void Keeper::pressOn(double seconds) {
     return;
   // After success the results are in place, so ranks that are slow to end get more time.
   double step = isEnding_ ? limits_.end : 5 * limits_.end;
+  // Each limit acts once, in the look in which the time goes past it.
   double before = ending_;
   ending_ += seconds;
   auto passes = [&](double limit) { return before < limit && ending_ >= limit; };

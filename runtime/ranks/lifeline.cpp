@@ -175,6 +175,7 @@ std::unique_ptr<Lifeline> Lifeline::tie(double patience, std::string &why) {
 
 Lifeline::~Lifeline() {
   isDone_ = true;
+  // This wakes the watcher out of its wait, which a mere `close` would not.
   ::shutdown(socket_, SHUT_RDWR);
   watcher_.join();
   ::close(socket_);
@@ -187,6 +188,7 @@ void Lifeline::done() {
 
 void Lifeline::commits() {
   tell({Message::Commits});
+  // The keeper answers when it knows of no failure; if there is one, it ends this process instead.
   mayCommit_.wait(false);
 }
 
@@ -213,6 +215,8 @@ void Lifeline::watch() {
   uint64_t told = 0;
   for (;;) {
     pollfd news{socket_, POLLIN, 0};
+    // Between messages it looks twice a second, which is often enough for what the keeper wants to
+    // know.
     if (::poll(&news, 1, 500) > 0 && !obeys())
       return;
     letGoOn(keeper_);

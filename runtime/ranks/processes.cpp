@@ -44,6 +44,7 @@ std::string programOf(pid_t pid) {
 }
 
 pid_t launcherOf(pid_t pid) {
+  // Between a rank and its launcher there may be a shell or a daemon, but not many of them.
   for (int generations = 0; generations < 4 && pid > 1; ++generations) {
     pid = stateOf(pid).parent;
     std::string name = stateOf(pid).name;
@@ -58,6 +59,8 @@ Process::Process(pid_t pid) : pid_(pid) {
   if (pid <= 0)
     return;
 #ifdef SYS_pidfd_open
+  // A handle stays that of this process, while its number may be given to another one after its
+  // end.
   handle_ = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
 #endif
 }
@@ -87,6 +90,7 @@ bool Process::isAlive() const {
     return false;
 #endif
   char letter = stateOf(pid_).letter;
+  // A process that nobody has waited for yet still has an entry, but does nothing any more.
   return letter != 0 && letter != 'Z' && letter != 'X';
 }
 
@@ -97,6 +101,7 @@ void forEachProcess(const std::function<void(pid_t)> &visit) {
   if (!folder)
     return;
   while (const dirent *entry = ::readdir(folder))
+    // The other entries are about the system, not about processes.
     if (std::isdigit(static_cast<unsigned char>(entry->d_name[0])))
       visit(static_cast<pid_t>(std::atol(entry->d_name)));
   ::closedir(folder);
@@ -105,6 +110,7 @@ void forEachProcess(const std::function<void(pid_t)> &visit) {
 bool beganWith(pid_t pid, const std::vector<std::string> &variables) {
   std::string environment = '\0' + contents(pid, "environ");
   for (const std::string &variable : variables)
+    // Zeros separate the variables, and with one at both ends no part of another variable is found.
     if (environment.find('\0' + variable + '\0') == environment.npos)
       return false;
   return environment.size() > 1;

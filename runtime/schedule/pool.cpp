@@ -177,6 +177,8 @@ void ThreadPool::divide(int64_t chunks, int threads) {
 
 void ThreadPool::workOn(const Job &job) {
   InsideLoop inside;
+  // Threads begin with their own shares, so that the same thread gets the same part of an array
+  // each time and finds it in its cache.
   int own = currentIndex % job.threads;
   for (int turn = 0; turn < job.threads; ++turn) {
     Share &share = shares_[static_cast<size_t>((own + turn) % job.threads)];
@@ -185,6 +187,7 @@ void ThreadPool::workOn(const Job &job) {
       if (job.stop && job.stop->load(std::memory_order_relaxed) != 0)
         return;
       int64_t chunk = share.next.fetch_add(1, std::memory_order_relaxed);
+      // Another thread may have taken the last chunk since the look.
       if (chunk >= share.end)
         break;
       int64_t begin = chunk * job.grain;
@@ -225,6 +228,7 @@ void ThreadPool::run(Body body, void *closure, int64_t count, int64_t grain,
   for (bool spins = true; static_cast<uint32_t>(state) != 0;) {
     spins = spins && spinning.pause();
     if (!spins)
+      // The last worker to leave changes the number and wakes this thread.
       state_.wait(state, std::memory_order_acquire);
     state = state_.load(std::memory_order_acquire);
   }
@@ -245,6 +249,8 @@ void ThreadPool::wakeWorkers(int64_t wanted, int threads) {
 
 bool ThreadPool::enter(int index, uint32_t &lastEpoch) {
   uint64_t state = state_.load(std::memory_order_seq_cst);
+  // Entering and closing are changes of one word, so a worker is either counted before the loop
+  // closes or finds it closed.
   while ((state & openBit) && static_cast<uint32_t>(state >> 32) != lastEpoch &&
          index < most_.load(std::memory_order_relaxed)) {
     if (state_.compare_exchange_weak(state, state + 1, std::memory_order_acq_rel)) {

@@ -234,6 +234,7 @@ TaskRef TaskWindow::enter(const TaskSpec &spec) {
   slot.body = spec.body;
   slot.points = spec.points;
   slot.grain = std::max<int64_t>(1, spec.grain);
+  // The guard keeps the task from starting while its predecessors are still being linked.
   slot.waiting.store(kGuard, std::memory_order_relaxed);
   // An open list takes successors.
   slot.successors.store(nullptr, std::memory_order_relaxed);
@@ -309,6 +310,7 @@ void TaskWindow::await(const Access &access) {
   if (inOrder_)
     return;
   // Running tasks while waiting does not change this list, because only the program submits tasks.
+  // All tasks that touch what the program wants to read have to be over, and no others.
   history_.conflicts(access, predecessors_);
   for (TaskRef task : predecessors_)
     await(task);

@@ -33,7 +33,7 @@ inline uint16_t floatToHalf(float value) {
     return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000));
   }
   // Just under half of the last place that stays is added, and 1 more if that is odd, so that ties go to even. A carry into the exponent is
-  // // right as it is.
+  // right as it is.
   uint32_t odd = magnitude >> 13 & 1;
   return static_cast<uint16_t>(sign | (magnitude - 0x38000000 + 0xfff + odd) >> 13);
 }

@@ -101,6 +101,7 @@ bool runScalarForm(Execution &x, Form form) {
   const Plane &tile = x.in(1 - scalarAt), &out = x.out();
   if (!sameRegion(x, out, tile))
     return false;
+  // An integer that is read as a float would be another number without any sign of it.
   if (x.scalarIsFloat(scalarAt) != isFloat(tile.elem))
     return x.fail("its scalar is not of the element type");
   return visitCompute(tile.elem, [&](auto zero) {
@@ -172,6 +173,7 @@ bool executePart(Execution &x) {
     return x.fail("has operands of different element types");
   return visitCompute(out.elem, [&](auto zero) {
     using C = decltype(zero);
+    // Parts may be of any width, so whole rows are held and not chunks.
     std::vector<C> a(static_cast<size_t>(out.cols)), b(a.size());
     for (int64_t row = 0; row < out.rows; ++row) {
       // Operands may have fewer rows and columns than the result: where only one has an element,

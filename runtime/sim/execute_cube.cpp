@@ -115,6 +115,7 @@ template <typename Sum, typename Factor> void run(const Product &product, const 
       loadRow(*product.start, product.startIsRow ? 0 : r, 0, n, sums.data() + r * n);
   std::vector<Factor> left = loadMatrix<Factor>(*product.left, m, k),
                       right = loadMatrix<Factor>(*product.right, k, n);
+  // Only blocks of floats have scales, and the other form would not compile with them.
   if constexpr (std::is_same_v<Factor, float>)
     if (product.ofLeft) {
       applyScales(left, k, *product.ofLeft, 1, kBlockLength);
@@ -132,6 +133,8 @@ std::string describe(const Plane &plane) {
 
 bool execute(Execution &x, const Product &product) {
   const Plane &left = *product.left, &right = *product.right, &out = x.out();
+  // The cube reads operands from its own memories, so a tile that lies elsewhere is a fault of the
+  // program even if its numbers are right.
   if (left.tile->place != Place::Left || right.tile->place != Place::Right ||
       out.tile->place != Place::Acc)
     return x.fail("takes operands in left and right and gives its result in acc");
@@ -164,6 +167,7 @@ bool executeScaledMatmul(Execution &x) {
   if (ofLeft.tile->place != Place::ScaleLeft || ofRight.tile->place != Place::ScaleRight)
     return x.fail("takes the scales of its operands in scaleleft and scaleright");
   constexpr int64_t pair = 2 * kBlockLength;
+  // The hardware takes scales in pairs, so a half pair would be multiplied by whatever lies behind.
   if (left.cols % pair != 0)
     return x.fail("contracts " + std::to_string(left.cols) +
                   " positions, where blocks are multiplied in pairs");
@@ -175,6 +179,8 @@ bool executeScaledMatmul(Execution &x) {
     return x.fail("multiplies " + describe(left) + " with " + describe(right) +
                   ", whose scales are " + describe(ofLeft) + " and " + describe(ofRight));
   for (auto [scales, elements] : {std::pair(&ofLeft, &left), std::pair(&ofRight, &right)})
+    // The instruction has no operand for scales: it takes them from where the elements say,
+    // whatever the program meant.
     if (!liesBeside(*scales, *elements))
       return x.fail("reads the scales of what lies at " + std::to_string(elements->tile->address) +
                     " at " + std::to_string(elements->tile->address >> kScaleAddressShift) +

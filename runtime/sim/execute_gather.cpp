@@ -70,6 +70,8 @@ bool gatherByPattern(Execution &x) {
   for (int64_t row = 0; row < from.rows; ++row)
     for (int64_t col = 0; col < from.cols; ++col)
       if (pattern >> (col % 4) & 1) {
+        // How many elements a pattern takes follows from the operand, so only here is it known
+        // whether they fit.
         if (next >= to.tile->cols * to.tile->rows)
           return x.fail("takes more elements than there is room for");
         copyOne(from.at(row, col), to.at(next / to.cols, next % to.cols), to.elem);
@@ -92,6 +94,7 @@ bool gatherBytes(Execution &x) {
   for (int64_t row = 0; row < to.rows; ++row)
     for (int64_t col = 0; col < to.cols; ++col) {
       int64_t offset = integerAt(offsets, row, col / perOffset) + col % perOffset * size;
+      // Offsets count bytes of the buffer, whose valid part says nothing about what may be read.
       if (offset < 0 || offset + size > end)
         return x.fail("has the offset " + std::to_string(offset) + " in " + std::to_string(end) +
                       " bytes");
@@ -121,6 +124,7 @@ bool visitGlobal(Execution &x, const Plane &positions, const Plane &tile, const 
       int64_t position = !byRow                ? integerAt(positions, row, col)
                          : positions.rows == 1 ? integerAt(positions, 0, row)
                                                : integerAt(positions, row, 0);
+      // Positions come from data, so each is checked against what the box has.
       int64_t limit = byRow ? global.rows : global.rows * global.cols;
       if (position < 0 || position >= limit)
         return outside(x, position, global);

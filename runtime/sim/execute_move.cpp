@@ -123,6 +123,7 @@ bool checkPart(Execution &x, Part from, Part to, int64_t rows, int64_t cols) {
     return x.fail("reads " + extents(rows, cols) + " elements at (" + std::to_string(from.row) +
                   ", " + std::to_string(from.col) + ") of " +
                   extents(from.plane.rows, from.plane.cols) + " valid ones");
+  // A tile may be written beyond its valid part, which is often set afterwards; memory may not.
   int64_t roomRows = to.plane.tile ? to.plane.tile->rows : to.plane.rows;
   int64_t roomCols = to.plane.tile ? to.plane.tile->cols : to.plane.cols;
   if (to.row + rows > roomRows || to.col + cols > roomCols)
@@ -152,9 +153,11 @@ bool betweenGlobal(Execution &x, const Plane &from, const Plane &to, const OnThe
     column = asColumn(*global.view);
     global = {global.base, nullptr, &column, global.elem, column.rows(), column.cols()};
   }
+  // The hardware would move as many elements as one of the two says, so they have to agree.
   if (global.rows != tile.rows || global.cols != tile.cols)
     return x.fail("moves between a box of " + extents(global.rows, global.cols) +
                   " and a tile with a valid part of " + extents(tile.rows, tile.cols));
+  // Loads move bytes and convert nothing; types of one width differ in name only.
   if (loads && elemBytes(from.elem) != elemBytes(to.elem))
     return x.fail("loads " + std::string(elemName(from.elem)) + " as " +
                   std::string(elemName(to.elem)));

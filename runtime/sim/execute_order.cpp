@@ -79,6 +79,8 @@ std::vector<Tuple> merge(const std::vector<std::vector<Tuple>> &lists, bool unti
     size_t best = lists.size();
     for (size_t i = 0; i < lists.size(); ++i) {
       if (next[i] == lists[i].size()) {
+        // The instruction stops there and says how far it came, so that the program can refill the
+        // list.
         if (untilOneEnds)
           return merged;
         continue;
@@ -105,6 +107,7 @@ bool mergeBlocks(Execution &x) {
   if (!isRow(x, in) || !isRow(x, out))
     return false;
   int64_t perTuple = elementsOfTuple(in.elem), block = x.scalar(1).i;
+  // The hardware counts blocks in units of 64 elements.
   if (block <= 0 || block % 64)
     return x.fail("has blocks of " + std::to_string(block) +
                   " elements; a multiple of 64 is needed");

@@ -102,6 +102,7 @@ bool executeReduction(Execution &x) {
                  : out.tile->cols < in.cols || out.tile->rows < 1)
     return x.fail("has no room for its " + std::to_string(how.ofRows ? in.rows : in.cols) +
                   " results");
+  // Positions are integers whatever was searched, values have the type of the operand.
   if (!how.position && out.elem != in.elem)
     return x.fail("has operands of different element types");
   if (how.position && isFloat(out.elem))
@@ -109,6 +110,7 @@ bool executeReduction(Execution &x) {
   // Nothing is reduced, so nothing is written.
   if (how.ofRows ? in.rows == 0 : in.cols == 0)
     return true;
+  // There is no element to begin with, so no result could be right.
   if (in.rows == 0 || in.cols == 0)
     return x.fail(std::string("reduces ") + (how.ofRows ? "rows" : "columns") +
                   " without elements");

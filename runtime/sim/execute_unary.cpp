@@ -133,10 +133,12 @@ public:
     return isFloat(to_) && from_ != to_ && mode_ == RoundMode::Even && exact && elemBits(to_) > 8;
   }
   ptl::Scalar operator()(ptl::Scalar value) const {
+    // A conversion to the same float type is the instruction's way to round to whole numbers.
     if (from_ == to_ && isFloat(from_))
       return wholeNumber(value);
     if (modifiers_.rounding == Rounding::Odd && isFloat(from_) && isFloat(to_))
       return roundedToOdd(value.f, to_);
+    // From floats instructions saturate without a word about it, so only an explicit `false` wraps.
     bool wraps = modifiers_.saturate == std::optional(false);
     // A wrapping conversion takes the low bits of the whole number.
     if (isFloat(from_) && !isFloat(to_) && wraps && elemBits(to_) < 32) {
@@ -236,6 +238,8 @@ bool executeConvert(Execution &x) {
   if (!covers(x, in, out.rows, out.cols))
     return false;
   Converter converter(x.modifiers(), in.elem, out.elem);
+  // Most conversions are between floats, and going by `float` a row at a time is much faster than
+  // one number after the other.
   if (converter.isPlain()) {
     convertPlain(out, in);
     return true;
@@ -285,6 +289,7 @@ bool executeCompare(Execution &x) {
   if (x.isScalar(1))
     second.scalar = &x.scalar(1);
   else
+    // Both forms have one loop, which differs in where the second operand comes from.
     second.tile = &x.in(1);
   if (!hasElementsOf(x, first, first, second, second.scalar && x.scalarIsFloat(1)) ||
       !maskCovers(x, mask, first) ||

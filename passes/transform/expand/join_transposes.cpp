@@ -40,6 +40,7 @@ static bool isInOrder(Value array) {
   while (auto reshape = array.getDefiningOp<ReshapeOp>())
     array = reshape->getOperand(0);
   Operation *made = array.getDefiningOp();
+  // What is computed on the way has no memory whose axes could be put together.
   if (made && isTiled(made))
     return false;
   auto load = dyn_cast_or_null<LoadOp>(made);
@@ -83,6 +84,7 @@ static void join(TransposeOp transpose) {
   if (runs.size() < 2 || runs.size() == transpose.getAxes().size() || !hasNames ||
       isScheduled(transpose) || isInSchedule(transpose) || !isInOrder(x) || !goesToMemory(result))
     return;
+  // The operand has its runs in the order of memory, the result in that of the transposition.
   llvm::sort(inOrder, [](const Run &a, const Run &b) { return a.begin < b.begin; });
   OpBuilder b(transpose);
   Value from = joinedBy(b, x, inOrder);
@@ -105,6 +107,7 @@ static void join(TransposeOp transpose) {
 }
 
 void joinTransposes(func::FuncOp function) {
+  // They are collected first, because joining replaces operations of the function.
   llvm::SmallVector<TransposeOp> all;
   function.walk([&](TransposeOp transpose) {
     if (!transpose->getParentOfType<ParallelOp>())

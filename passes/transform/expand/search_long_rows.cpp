@@ -121,9 +121,12 @@ Value LongSearch::inTwoFolds() {
   llvm::ArrayRef<Extent> extents = extentsOf(x_.getType());
   Value isBest;
   if (isa<FloatType>(elem)) {
+    // A NaN must not decide which number is the best one, so it counts as the worst of all.
     double worst = isLargest ? -std::numeric_limits<double>::infinity()
                              : std::numeric_limits<double>::infinity();
     Type real = b_.getF32Type();
+    // Comparisons with NaN are false, so neither fold would find one; it has to be looked for by
+    // itself.
     Value isNan = make(IsNanOp::getOperationName(), flag, extents, x_);
     Value nans = make(SelectOp::getOperationName(), real, extents,
                       {isNan, number(real, 1), number(real, 0)});
@@ -139,6 +142,7 @@ Value LongSearch::inTwoFolds() {
     isBest = make(EqOp::getOperationName(), flag, extents, {x_, fold(best, x_)});
   }
   Type position = b_.getI32Type();
+  // The smallest position is wanted, so those that do not count get the largest number.
   Value none = b_.create<arith::ConstantOp>(
       loc_, b_.getIntegerAttr(position, std::numeric_limits<int32_t>::max()));
   Value first = fold(ReduceMinOp::getOperationName(), make(SelectOp::getOperationName(), position,
@@ -155,6 +159,7 @@ Value LongSearch::inTwoFolds() {
 void LongSearch::rewrite() {
   Value worthIt = isWorthIt();
   std::optional<int64_t> known = getConstantIntValue(worthIt);
+  // The lengths say that cutting would not pay, and the search stays as it is.
   if (known && *known == 0)
     return;
   Value result = op_->getResult(0);
@@ -163,6 +168,7 @@ void LongSearch::rewrite() {
     op_->erase();
     return;
   }
+  // Where only the lengths at run time decide, both forms are there.
   auto branch = b_.create<scf::IfOp>(loc_, result.getType(), worthIt, /*withElseRegion=*/true);
   result.replaceAllUsesWith(branch.getResult(0));
   b_.setInsertionPointToStart(branch.thenBlock());
@@ -173,6 +179,7 @@ void LongSearch::rewrite() {
 }
 
 void searchLongRows(func::FuncOp function) {
+  // They are collected first, because rewriting changes what is walked.
   llvm::SmallVector<Operation *> searches;
   function.walk([&](Operation *op) {
     if (isa<ReduceArgmaxOp, ReduceArgminOp>(op) && LongSearch(op).match())

@@ -46,6 +46,7 @@ private:
     Operation *op = value.getDefiningOp();
     if (!op || !group_.contains(op))
       return 0;
+    // Values are used by several others, and without the table each way to them would be followed.
     auto [known, isNew] = passes_.try_emplace(op, 0);
     if (!isNew)
       return known->second;
@@ -87,6 +88,7 @@ int64_t instructionsFor(Operation *op, llvm::DenseSet<Operation *> &seen) {
   int64_t sum = instructionsOf(op);
   for (Value operand : op->getOperands()) {
     Operation *made = operand.getDefiningOp();
+    // More than enough is as good as a number, which keeps the search short in a large group.
     if (sum >= kStoring || !made || made->getBlock() != op->getBlock() ||
         !isa<ArrayType>(operand.getType()) ||
         extentsOf(operand.getType()) != extentsOf(op->getResult(0).getType()))
@@ -102,6 +104,8 @@ bool isOfStored(Operation *op, llvm::DenseSet<Operation *> &seen) {
     Operation *made = operand.getDefiningOp();
     if (!made || !isa<ArrayType>(operand.getType()) || !(isTiled(made) || isView(made)))
       return true;
+    // A costly operand is stored itself, so what is computed from it is not computed from what is
+    // stored now.
     return !isCostly(made) && isOfStored(made, seen);
   });
 }

@@ -3,14 +3,23 @@
 #include "runtime/sim/core/fault.h"
 #include "runtime/sim/group.h"
 
+#include <algorithm>
+#include <cstdint>
+
 namespace ptl::rt::sim {
 
 void setValid(const Registers &registers, const Step &step, Tile &tile) {
   size_t next = step.operands.size() - step.validRowGiven - step.validColGiven;
+  // What does not fit 32 bits must not become a number that does: the caller compares it with the
+  // extents of the tile, and any that is too large will do.
+  auto number = [&](size_t operand) {
+    return static_cast<int32_t>(
+        std::clamp<int64_t>(registers.integer(step, operand), -1, INT32_MAX));
+  };
   if (step.validRowGiven)
-    tile.validRows = static_cast<int32_t>(registers.integer(step, next++));
+    tile.validRows = number(next++);
   if (step.validColGiven)
-    tile.validCols = static_cast<int32_t>(registers.integer(step, next));
+    tile.validCols = number(next);
 }
 
 /// Slots of a buffer are taken in turn, and lie at multiples of the memory's alignment.
@@ -29,6 +38,8 @@ static bool takeSlot(CoreState &core, const Step &step, Tile &made) {
 static bool takeWindow(CoreState &core, const Step &step, Tile &made) {
   const Tile &source = core.registers.tile(step.operands[0]);
   int64_t row = core.registers.integer(step, 1), col = core.registers.integer(step, 2);
+  // A window that reaches beyond its tile would reach another buffer, and nothing else would
+  // notice.
   if (row < 0 || col < 0 || row + made.rows > source.rows || col + made.cols > source.cols)
     return failAt(core, step,
                   "is a window of " + std::to_string(made.rows) + "x" + std::to_string(made.cols) +
@@ -61,6 +72,8 @@ static bool takeAlias(CoreState &core, const Step &step, Tile &made) {
     made.col0 = source.col0;
     return true;
   }
+  // Between the rows of a window lie bytes of its neighbours, which a tile of another shape would
+  // take for its own.
   if (!whole && !rowsInARow)
     return failAt(core, step, "takes a window of a tile for another shape");
   // An alias of whole rows begins at the window's first element.

@@ -27,6 +27,7 @@ static bool pushThroughGlobal(CoreState &core, Execution &x, const Issued &issue
     held->watch(whole, true);
   poisonPlane(whole);
   // Only the valid part is copied; the rest stays poison.
+  // Poison that is left in the slot shows a consumer that reads more than was pushed.
   Plane valid = whole;
   valid.rows = from.rows;
   valid.cols = from.cols;

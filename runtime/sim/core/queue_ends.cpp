@@ -58,6 +58,7 @@ bool numberAtQueue(CoreState &core, Issued &issued) {
   // The tile that the program goes on with lies where the pop puts it.
   Tile &bound = core.registers.tile(step.operands[0]);
   bound.address = localSlot(core, step, issued.ordinal);
+  // The instruction was read before, so the address has to go into its copy of the operand, too.
   issued.operands[0] = bound;
   return true;
 }
@@ -65,6 +66,7 @@ bool numberAtQueue(CoreState &core, Issued &issued) {
 bool issueLocalFree(CoreState &core, const Step &step) {
   QueueEnd &end = endOf(core, step);
   ++core.scalar.issued;
+  // A slot that was never popped would be given to the producer while it is being filled.
   if (end.frees++ >= end.pops)
     return failFree(core, step);
   core.frees.add(step.queue, core.pipes);

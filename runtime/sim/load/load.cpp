@@ -33,6 +33,7 @@ SourceLocation sourceLocation(Location location) {
 }
 
 bool FunctionLoader::fail(Operation *op, const llvm::Twine &message) {
+  // The first error names the cause; those that follow from it would only hide it.
   if (!error_.empty())
     return false;
   std::string place = toString(sourceLocation(op->getLoc()));
@@ -95,6 +96,7 @@ bool FunctionLoader::loadOp(Operation *op) {
 }
 
 std::optional<Function> FunctionLoader::load() {
+  // Steps are a list with structured loops and branches; jumps between blocks have no place in it.
   if (!llvm::hasSingleElement(func_.getBody())) {
     fail(func_, "has to be one block");
     return std::nullopt;
@@ -113,6 +115,7 @@ static std::string kernelOf(func::FuncOp func) {
   if (auto name = attrs::kernel.of(func))
     return name.str();
   StringRef symbol = func.getSymName();
+  // Functions of a kernel without a name of its own are told apart by these suffixes.
   if (!symbol.consume_back("_aic"))
     symbol.consume_back("_aiv");
   return symbol.str();
