@@ -43,9 +43,16 @@ private:
       return memoryOf(view.data) != memoryOf(buffer_.data) || (inPlace && sameView(view, buffer_));
     }
     Operation *op = value.getDefiningOp();
-    return op && llvm::all_of(op->getOperands(), [&](Value operand) {
-             return onlyAllowed(operand, inPlace && staysInPlace(op, operand));
+    return op && llvm::all_of(op->getOpOperands(), [&](OpOperand &use) {
+             return onlyAllowed(use.get(), inPlace && keepsPlace(op, use));
            });
+  }
+
+  // A box is stored on top of an array whose other elements stay where they are.
+  static bool keepsPlace(Operation *op, OpOperand &use) {
+    if (isa<ir::InsertOp>(op))
+      return use.getOperandNumber() == 1;
+    return staysInPlace(op, use.get());
   }
 
   Lowering &l_;

@@ -304,6 +304,9 @@ static std::optional<View> placeBeforeDrop(Lowering &l, ir::SliceOp slice, const
 
 void evaluateInto(Lowering &l, Value array, const View &dest, Value streamed) {
   if (auto view = viewOf(l, array)) {
+    // What a loop carries may be there already.
+    if (sameView(*view, dest))
+      return;
     // Plain loops over a transposed copy would touch a line of the cache for each element.
     if (copyTransposed(l, *view, dest, streamed))
       return;

@@ -6,6 +6,8 @@
 #include "passes/analysis/source_place.h"
 #include "passes/transform/groups/group_schedule.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
 using namespace mlir;
 
 namespace ptl::ir {
@@ -192,6 +194,43 @@ Value PartitionEmitter::sliceOf(Value value, const AxisMap &map) {
                             b_.getDenseI64ArrayAttr({}));
 }
 
+/// Whether an array is in memory before a grid is entered, as views of it are.
+static bool isInMemory(Value array) {
+  Operation *op = array.getDefiningOp();
+  while (op && isView(op)) {
+    array = op->getOperand(0);
+    op = array.getDefiningOp();
+  }
+  return !op || isa<LoadOp, scf::ForOp>(op);
+}
+
+/// What surrounds an array in memory for one elementwise operation of the group: tiles read the array itself, and have the value of
+/// the margins where they are beyond its edges. With other users it is put together once, as every element would be compared with the
+/// edges for each of them.
+static PadOp paddedForElements(Operation *op, const OpGroup &group) {
+  auto pad = dyn_cast_or_null<PadOp>(op);
+  if (!pad || !pad->hasOneUse() || !isInMemory(pad.getX()))
+    return {};
+  Operation *user = *pad->getUsers().begin();
+  return isElementwise(user) && group.contains(user) ? pad : PadOp();
+}
+
+Value PartitionEmitter::slicePadded(PadOp pad, const AxisMap &map) {
+  llvm::SmallVector<Value> offsets, lengths;
+  for (size_t i = 0; i < map.size(); ++i) {
+    bool isWhole = map[i] == kWhole;
+    Value at = isWhole ? constant(0) : axis(map[i]).position;
+    if (!pad.getBefore().empty())
+      at = b_.createOrFold<arith::SubIOp>(pad.getLoc(), at, pad.getBefore()[i]);
+    offsets.push_back(at);
+    lengths.push_back(isWhole ? lengthOf(b_, pad.getResult(), static_cast<int64_t>(i))
+                              : axis(map[i]).tile);
+  }
+  return b_.create<SliceOp>(pad.getLoc(), tileType(cast<ArrayType>(pad.getType()), map), pad.getX(),
+                            offsets, lengths, ValueRange(), pad.getValue(),
+                            b_.getDenseI64ArrayAttr({}));
+}
+
 /// Constants and positions are made anew for the tile.
 Value PartitionEmitter::cloneCreation(Operation *op, const AxisMap &map) {
   auto type = tileType(cast<ArrayType>(op->getResult(0).getType()), map);
@@ -273,6 +312,8 @@ Value PartitionEmitter::tileOf(Value value, const AxisMap &map) {
   // A view whose axes can be mapped is taken again on the tile's part.
   else if (op && isMapped && isView(op) && operandAxes(op, map))
     tile = cloneMember(op, map);
+  else if (PadOp pad = isMapped ? paddedForElements(op, *group_) : PadOp())
+    tile = slicePadded(pad, map);
   else
     tile = sliceOf(value, map);
   if (isMember)

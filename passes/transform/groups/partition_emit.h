@@ -32,6 +32,7 @@ private:
   mlir::Value cloneMember(mlir::Operation *op, const AxisMap &map);
   mlir::Value cloneCreation(mlir::Operation *op, const AxisMap &map);
   mlir::Value sliceOf(mlir::Value value, const AxisMap &map);
+  mlir::Value slicePadded(PadOp pad, const AxisMap &map);
   ArrayType tileType(ArrayType type, const AxisMap &map);
 
   llvm::DenseMap<mlir::Value, mlir::Value> tiles_;
