@@ -61,6 +61,10 @@ private:
 };
 } // namespace
 
+bool readsNothingOf(Lowering &l, Value value, const View &view) {
+  return BufferReads(l, view).none(value);
+}
+
 void yieldInto(Lowering &l, Operation *yield, ValueRange values,
                ArrayRef<std::optional<View>> buffers, Values &scalars) {
   SmallVector<std::pair<View, View>> copies;

@@ -3,6 +3,7 @@
 #include "codegen/cpu/carried.h"
 #include "codegen/cpu/elements.h"
 #include "codegen/cpu/in_place.h"
+#include "codegen/cpu/insert_in_place.h"
 #include "codegen/cpu/lower_control.h"
 #include "codegen/cpu/lower_program.h"
 #include "codegen/cpu/lower_sums.h"
@@ -77,6 +78,8 @@ void lowerFor(Lowering &l, scf::ForOp op) {
         l.bindScalar(op.getInductionVar(), i);
         carried.bind(l, op.getRegionIterArgs(), scalars);
         carried.shareStorage(l, op);
+        for (BlockArgument argument : op.getRegionIterArgs())
+          mayOverwrite(l, argument);
         Values next;
         // Each round releases what it has allocated, or a long loop would hold the memory of all
         // rounds.
