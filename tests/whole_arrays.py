@@ -296,6 +296,21 @@ def chosen(draw, n, times):
     return {"x": x, "n": times}, {"y": a, "z": b, "w": c}
 
 
+def until(draw, n):
+    x = draw(n)
+    chosen_ones = x[x > 0.5]
+    a, b = x.copy(), x.copy()
+    for k in range(1, n):
+        if x[k] > 2:
+            break
+        a[k] = a[k - 1] * 0.5 + x[k]
+        if x[k] >= 0:
+            b[:k] = b[1 : k + 1] + a[k]
+    y = np.zeros(n, np.float32)
+    y[: len(chosen_ones)] = chosen_ones
+    return {"x": x, "limit": 0.5}, {"y": y, "z": a + b, "n": np.array([len(chosen_ones)], np.int32)}
+
+
 def eliminated(draw, n, m):
     a, b = draw(n, n) * 0.1 + 3 * np.eye(n, dtype=np.float32), draw(n, m)
     x, lower = b.copy(), a.copy()
@@ -386,6 +401,7 @@ CASES = {
     "kept": (kept, "boxes", [(70, 9), (1, 3)]),
     "in_turns": (in_turns, "boxes", [(5, 70, 8), (1, 1, 3), (3, 33, 1)]),
     "chosen": (chosen, "boxes", [(70, 19), (1, 3), (33, 40)]),
+    "until": (until, "boxes", [(33,), (1,), (200,)]),
     "eliminated": (eliminated, "boxes", [(19, 70), (1, 1), (33, 9)]),
     "nested": (nested, "boxes", [(5, 9), (1, 2), (3, 33)]),
     "dropped": (dropped, "boxes", [(19, 70, 3), (1, 1, 1), (301, 33, 4), (3, 1300, 7)]),

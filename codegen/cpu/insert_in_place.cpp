@@ -93,14 +93,21 @@ bool insertInPlace(Lowering &l, ir::InsertOp op) {
   std::optional<View> whole = placeToWrite(l, op.getDest(), op);
   if (!whole)
     return false;
-  // What is computed from elements that the box may replace is computed before it is stored.
+  // What is computed from elements that the box may replace is computed before it is stored. Another arm may read it from where it was.
+  SmallVector<std::pair<Value, View>> moved;
   for (Value operand : {op.getValue(), op.getIndex()})
-    if (operand && !isScalar(operand) && !readsNothingOf(l, operand, *whole))
-      l.bindView(operand, carriedBuffer(l, op, operand));
+    if (operand && !isScalar(operand) && !readsNothingOf(l, operand, *whole)) {
+      View copy = carriedBuffer(l, op, operand);
+      if (auto there = l.views.find(operand); there != l.views.end())
+        moved.push_back(*there);
+      l.bindView(operand, copy);
+    }
   asTask(l, op, [&] {
     View box = boxView(l, *whole, op.getOffsets(), op.getLengths(), op.getSteps(), op.getDropped());
     storeBox(l, op.getValue(), box, op.getIndex(), boxAxis(op.getIndexAxis(), op.getDropped()), "");
   });
+  for (auto &[operand, there] : moved)
+    l.bindView(operand, there);
   l.bindView(op.getResult(), *whole);
   mayOverwrite(l, op.getResult());
   return true;

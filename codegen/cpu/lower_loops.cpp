@@ -96,6 +96,22 @@ void lowerFor(Lowering &l, scf::ForOp op) {
   carried.bind(l, op.getResults(), results);
 }
 
+// What the first region hands on as it is carried, and no view of, has its buffer for itself in the second region: the first one has read it
+// by then.
+static void mayOverwriteHandedOn(Lowering &l, scf::WhileOp op) {
+  Block *before = op.getBeforeBody();
+  ValueRange given = cast<scf::ConditionOp>(before->getTerminator()).getArgs();
+  auto memoryOfGiven = [&](Value value) {
+    return isScalar(value) ? Value() : memoryOf(viewOf(l, value)->data);
+  };
+  for (auto [value, inside] : llvm::zip(given, op.getAfterArguments()))
+    if (!isScalar(value) && llvm::is_contained(before->getArguments(), value) &&
+        llvm::count_if(given, [&, value = value](Value other) {
+          return memoryOfGiven(other) == memoryOfGiven(value);
+        }) == 1)
+      mayOverwrite(l, inside);
+}
+
 void lowerWhile(Lowering &l, scf::WhileOp op) {
   const Emit &e = l.e;
   Carried carried(l, op, op.getInits());
@@ -130,6 +146,7 @@ void lowerWhile(Lowering &l, scf::WhileOp op) {
     l.bindView(inside, view);
     left.push_back({result, view});
   }
+  mayOverwriteHandedOn(l, op);
   // What the first region computes is emitted in front of the branch, which dominates both ways.
   Value go = scalarOf(l, condition.getCondition());
   size_t first = l.program.owned.size();
