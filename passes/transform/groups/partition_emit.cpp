@@ -111,6 +111,26 @@ static bool multipliesTiny(const OpGroup &group) {
          });
 }
 
+/// Products by so few constant numbers are loops over rows, which pack nothing, so a tile has many rows and all columns.
+static constexpr int64_t kFewEdge = 8, kRowsByFew = 4096;
+
+static bool isFew(Value value, int64_t fromEnd) {
+  llvm::ArrayRef<Extent> extents = extentsOf(value.getType());
+  auto rank = static_cast<int64_t>(extents.size());
+  if (rank < std::max<int64_t>(fromEnd, 2))
+    return false;
+  const Extent &extent = extents[static_cast<size_t>(rank - fromEnd)];
+  return extent.isConstant() && extent.length > 0 && extent.length <= kFewEdge;
+}
+
+/// Whether the rows of the group are those of products by a few numbers.
+static bool multipliesByFew(const OpGroup &group) {
+  return group.hasProduct() && isFew(group.root()->getResult(0), 1) &&
+         llvm::all_of(group.members(), [](Operation *op) {
+           return !isProduct(op) || (isFew(op->getOperand(1), 1) && isFew(op->getOperand(1), 2));
+         });
+}
+
 /// A product has the machine's tile. Anything else is cut so that a tile is a run of memory as far
 /// as may be: the last axes whole while the budget lasts.
 void PartitionEmitter::chooseSizes(bool isFirst) {
@@ -123,6 +143,7 @@ void PartitionEmitter::chooseSizes(bool isFirst) {
                                                 : group_->mapOf(group_->root());
   auto rank = static_cast<int64_t>(places.size());
   isTiny_ = multipliesTiny(*group_);
+  isByFew_ = multipliesByFew(*group_);
   Value budget;
   // The budget is spent from the last axis on, so that a tile is a run of memory.
   llvm::SmallVector<int64_t> parallel = group_->parallel();
@@ -133,6 +154,8 @@ void PartitionEmitter::chooseSizes(bool isFirst) {
     std::optional<int64_t> fixed = scheduledStep(*group_, id);
     if (!fixed && isTiny_ && at >= rank - 3)
       fixed = at == rank - 3 ? kTinyMatrices : group_->axis(id).extent.length;
+    if (!fixed && isByFew_ && at >= rank - 2)
+      fixed = at == rank - 2 ? kRowsByFew : group_->axis(id).extent.length;
     if (!fixed && group_->hasProduct())
       fixed = rank == 1        ? multipliesVectorFromLeft(*group_) ? kShortestPiece : kVectorRows
               : at == rank - 1 ? sizes_.productN
