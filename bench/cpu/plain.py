@@ -154,6 +154,62 @@ def step_rows(make):
     yield make("convolution of 5, 8 x 64 x 1000", "conv1d", (signal, taps), None, lambda: torch_call.conv1d(tsignal, ttaps))
 
 
+def averages(x):
+    y, s = np.empty_like(x), x[0]
+    for t, row in enumerate(x):
+        s = 0.9 * s + 0.1 * row
+        y[t] = s
+    return y
+
+
+def waves(start, t):
+    u = np.zeros((len(t), len(start)), np.float32)
+    u[0] = u[1] = start
+    for k in range(2, len(t)):
+        a = u[k - 1]
+        u[k, 1:-1] = 2 * a[1:-1] - u[k - 2, 1:-1] + t[k] * (a[2:] - 2 * a[1:-1] + a[:-2])
+    return u
+
+
+def triangles(a):
+    m = a.copy()
+    for k in range(len(m) - 1):
+        m[k + 1 :, k] /= m[k, k]
+        m[k + 1 :, k + 1 :] -= np.outer(m[k + 1 :, k], m[k, k + 1 :])
+    return m
+
+
+def primes(x, top):
+    p = x.copy()
+    for k in range(2, top):
+        if p[k]:
+            p[k * k :: k] = 0
+    return p
+
+
+def bag(weights, values, start):
+    best = start
+    for weight, value in zip(weights, values):
+        more = best.copy()
+        more[weight:] = np.maximum(best[weight:], best[: len(best) - weight] + value)
+        best = more
+    return best
+
+
+def loop_rows(make):
+    """Loops that replace a part of an array in each round."""
+    series, string, speeds = RNG.standard_normal((1000, 500)), floats(4000), np.full(500, 0.25, np.float32)
+    yield make("averages of 500 series, 1000 rows", "averages", (series,), lambda: averages(series))
+    yield make("a string of 4000, 500 steps", "waves", (string, speeds), lambda: waves(string, speeds))
+    matrix, ones = RNG.standard_normal((300, 300)) + 300 * np.eye(300), np.ones(1000000, np.int32)
+    yield make("elimination, 300^2", "triangles", (matrix,), lambda: triangles(matrix))
+    yield make("primes below 1 M", "primes", (ones, 1001), lambda: primes(ones, 1001), tolerance=0)
+    weights, values, empty = numbers(5000, 200), np.abs(floats(200)), np.zeros(20000, np.float32)
+    yield make("200 goods, bags of 20,000 sizes", "bag", (weights, values, empty), lambda: bag(weights, values, empty))
+    image = numbers(256, 1000, 1000, 3).astype(np.uint8)
+    yield make("value of 1 M colours", "colours", (image,), lambda: image.max(2) / np.float32(255))
+
+
 def number_rows(make):
     """Functions of numbers, and little work of each of many."""
     torch = make.peers.torch
@@ -165,6 +221,9 @@ def number_rows(make):
     yield make("remainders, 1 M", "remainders", (y, x), lambda: np.fmod(y, x), lambda: torch.fmod(ty, tx))
     yield make("logistic function of f64, 1 M", "logistic", (wide,), lambda: 1 / (1 + np.exp(-wide)))
     yield make("20,000 products 3x3", "turned", (turns, turns), lambda: turns @ turns, lambda: tturns @ tturns)
+    yield make("20,000 products NxN, N = 3", "turned_any", (turns, turns), lambda: turns @ turns, lambda: tturns @ tturns)
+    points, turn = floats(300000, 3), floats(3, 3)
+    yield make("300,000 points turned", "points_turned", (points, turn), lambda: points @ turn.T)
     yield make("first 5 of rows 1000^2", "first_5", (rows,), lambda: -np.sort(-rows)[:, :5], lambda: torch.topk(trows, 5)[0], tolerance=0)
     yield make("log2 of 1 M", "logarithms", (x,), lambda: np.log2(x), lambda: torch.log2(tx))
     wx, twide = np.abs(wide) + 0.1, torch.from_numpy(wide) if torch else None

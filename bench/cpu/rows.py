@@ -6,7 +6,7 @@ import tempfile
 
 import limits
 import numpy as np
-from plain import Maker, image_rows, narrow_rows, number_rows, plain_rows, step_rows
+from plain import Maker, image_rows, loop_rows, narrow_rows, number_rows, plain_rows, step_rows
 
 RNG = np.random.default_rng(1)
 
@@ -339,6 +339,7 @@ def plain(_, peers):
     yield from plain_rows(make)
     yield from image_rows(make)
     yield from step_rows(make)
+    yield from loop_rows(make)
     yield from number_rows(make)
     yield from narrow_rows(make)
 

@@ -43,9 +43,16 @@ private:
       return memoryOf(view.data) != memoryOf(buffer_.data) || (inPlace && sameView(view, buffer_));
     }
     Operation *op = value.getDefiningOp();
-    return op && llvm::all_of(op->getOperands(), [&](Value operand) {
-             return onlyAllowed(operand, inPlace && staysInPlace(op, operand));
+    return op && llvm::all_of(op->getOpOperands(), [&](OpOperand &use) {
+             return onlyAllowed(use.get(), inPlace && keepsPlace(op, use));
            });
+  }
+
+  // A box is stored on top of an array whose other elements stay where they are.
+  static bool keepsPlace(Operation *op, OpOperand &use) {
+    if (isa<ir::InsertOp>(op))
+      return use.getOperandNumber() == 1;
+    return staysInPlace(op, use.get());
   }
 
   Lowering &l_;
@@ -53,6 +60,10 @@ private:
   llvm::DenseSet<std::pair<Value, unsigned>> seen_;
 };
 } // namespace
+
+bool readsNothingOf(Lowering &l, Value value, const View &view) {
+  return BufferReads(l, view).none(value);
+}
 
 void yieldInto(Lowering &l, Operation *yield, ValueRange values,
                ArrayRef<std::optional<View>> buffers, Values &scalars) {

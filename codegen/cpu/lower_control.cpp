@@ -2,13 +2,17 @@
 #include "codegen/cpu/lower_control.h"
 #include "codegen/cpu/carried.h"
 #include "codegen/cpu/elements.h"
+#include "codegen/cpu/in_place.h"
+#include "codegen/cpu/insert_in_place.h"
 #include "codegen/cpu/lower_boxes.h"
 #include "codegen/cpu/lower_check.h"
 #include "codegen/cpu/lower_loops.h"
 #include "codegen/cpu/lower_parallel.h"
 #include "codegen/cpu/lower_program.h"
 #include "codegen/cpu/lower_scalars.h"
+#include "codegen/cpu/lower_tasks.h"
 #include "codegen/cpu/lower_value.h"
+#include "codegen/cpu/positions.h"
 #include "codegen/cpu/runtime_values.h"
 #include "codegen/cpu/storage.h"
 #include "codegen/cpu/store_together.h"
@@ -53,18 +57,52 @@ static void lowerArrayChoice(Lowering &l, arith::SelectOp op) {
   l.bindView(op.getResult(), denseView(l, type.getElementType(), data, extents));
 }
 
-// Each arm makes its arrays in memory of its own; address and extents meet behind the arms.
+using Copies = SmallVector<std::pair<View, View>>;
+
+// What an arm gives that is to stand in the memory of an array, and does not yet: copies of it, and where they go.
+static Copies copiesOfArm(Lowering &l, scf::IfOp op, ValueRange yielded, ArrayRef<Value> inPlace) {
+  Copies copies;
+  for (auto [value, array] : llvm::zip(yielded, inPlace))
+    if (array)
+      asHost(l, [&, value = value, array = array] {
+        auto there = viewOf(l, value);
+        View place = *viewOf(l, array);
+        if (!there || !sameView(*there, place))
+          copies.push_back({carriedBuffer(l, op, value), place});
+      });
+  return copies;
+}
+
+// Scalars, and the address and the extents of arrays in memory of their own.
+static SmallVector<Value> valuesOfArm(Lowering &l, scf::IfOp op, ValueRange yielded,
+                                      ArrayRef<Value> inPlace) {
+  SmallVector<Value> values;
+  for (auto [value, array] : llvm::zip(yielded, inPlace)) {
+    if (isScalar(value))
+      values.push_back(scalarOf(l, value));
+    else if (!array)
+      asHost(l, [&, value = value] {
+        View view = carriedBuffer(l, op, value);
+        values.push_back(view.data);
+        llvm::append_range(values, view.extents);
+      });
+  }
+  return values;
+}
+
+// Each arm makes its arrays in memory of its own; address and extents meet behind the arms. What both arms leave in one memory stays there.
 static void lowerIf(Lowering &l, scf::IfOp op) {
   const Emit &e = l.e;
   SmallVector<Type> types;
+  SmallVector<Value> inPlace = arraysOfArms(l, op);
   Type pointer = pointerType(e.b.getContext()), index = e.b.getIndexType();
-  for (Value result : op.getResults()) {
+  for (auto [result, array] : llvm::zip(op.getResults(), inPlace)) {
     if (isScalar(result)) {
       types.push_back(registerType(result.getType()));
-      continue;
+    } else if (!array) {
+      types.push_back(pointer);
+      types.append(cast<ir::ArrayType>(result.getType()).getRank(), index);
     }
-    types.push_back(pointer);
-    types.append(cast<ir::ArrayType>(result.getType()).getRank(), index);
   }
   auto arm = [&](Region &region) -> SmallVector<Value> {
     if (region.empty())
@@ -73,19 +111,18 @@ static void lowerIf(Lowering &l, scf::IfOp op) {
     // What the arm allocates is released at its end, except the memory of its results.
     size_t owned = l.program.owned.size();
     lowerBlock(l, region.front());
+    ValueRange yielded = region.front().getTerminator()->getOperands();
+    Copies copies = copiesOfArm(l, op, yielded, inPlace);
     size_t inner = l.program.owned.size();
-    SmallVector<Value> values;
-    for (Value value : region.front().getTerminator()->getOperands()) {
-      if (isScalar(value)) {
-        values.push_back(scalarOf(l, value));
-        continue;
-      }
-      asHost(l, [&] {
-        View view = carriedBuffer(l, op, value);
-        values.push_back(view.data);
-        llvm::append_range(values, view.extents);
+    SmallVector<Value> values = valuesOfArm(l, op, yielded, inPlace);
+    // All that reads the arrays has been computed by now.
+    for (auto &[from, to] : copies)
+      asHost(l, [&, &from = from, &to = to] {
+        asTask(l, op, [&] {
+          forAll(l, to.extents, 1, {},
+                 [&](Coords &at) { storeAt(l, to, at, loadAt(l, from, at)); });
+        });
       });
-    }
     // The results' memory passes to the code behind the branch.
     l.program.owned.truncate(inner);
     releaseOwned(l, owned);
@@ -95,9 +132,14 @@ static void lowerIf(Lowering &l, scf::IfOp op) {
       scalarOf(l, op.getCondition()), types, [&](const Emit &) { return arm(op.getThenRegion()); },
       [&](const Emit &) { return arm(op.getElseRegion()); });
   size_t next = 0;
-  for (Value result : op.getResults()) {
+  for (auto [result, array] : llvm::zip(op.getResults(), inPlace)) {
     if (isScalar(result)) {
       l.bindScalar(result, merged[next++]);
+      continue;
+    }
+    if (array) {
+      l.bindView(result, *viewOf(l, array));
+      mayOverwrite(l, result);
       continue;
     }
     auto type = cast<ir::ArrayType>(result.getType());

@@ -3,6 +3,7 @@
 #include "codegen/cpu/carried.h"
 #include "codegen/cpu/elements.h"
 #include "codegen/cpu/in_place.h"
+#include "codegen/cpu/insert_in_place.h"
 #include "codegen/cpu/lower_control.h"
 #include "codegen/cpu/lower_program.h"
 #include "codegen/cpu/lower_sums.h"
@@ -77,6 +78,8 @@ void lowerFor(Lowering &l, scf::ForOp op) {
         l.bindScalar(op.getInductionVar(), i);
         carried.bind(l, op.getRegionIterArgs(), scalars);
         carried.shareStorage(l, op);
+        for (BlockArgument argument : op.getRegionIterArgs())
+          mayOverwrite(l, argument);
         Values next;
         // Each round releases what it has allocated, or a long loop would hold the memory of all
         // rounds.
@@ -91,6 +94,22 @@ void lowerFor(Lowering &l, scf::ForOp op) {
         return SmallVector<Value>(next.begin(), next.end());
       });
   carried.bind(l, op.getResults(), results);
+}
+
+// What the first region hands on as it is carried, and no view of, has its buffer for itself in the second region: the first one has read it
+// by then.
+static void mayOverwriteHandedOn(Lowering &l, scf::WhileOp op) {
+  Block *before = op.getBeforeBody();
+  ValueRange given = cast<scf::ConditionOp>(before->getTerminator()).getArgs();
+  auto memoryOfGiven = [&](Value value) {
+    return isScalar(value) ? Value() : memoryOf(viewOf(l, value)->data);
+  };
+  for (auto [value, inside] : llvm::zip(given, op.getAfterArguments()))
+    if (!isScalar(value) && llvm::is_contained(before->getArguments(), value) &&
+        llvm::count_if(given, [&, value = value](Value other) {
+          return memoryOfGiven(other) == memoryOfGiven(value);
+        }) == 1)
+      mayOverwrite(l, inside);
 }
 
 void lowerWhile(Lowering &l, scf::WhileOp op) {
@@ -127,6 +146,7 @@ void lowerWhile(Lowering &l, scf::WhileOp op) {
     l.bindView(inside, view);
     left.push_back({result, view});
   }
+  mayOverwriteHandedOn(l, op);
   // What the first region computes is emitted in front of the branch, which dominates both ways.
   Value go = scalarOf(l, condition.getCondition());
   size_t first = l.program.owned.size();

@@ -67,6 +67,130 @@ static bool emitWritten(Lowering &l, const MatrixView &a, const MatrixView &b, c
   return true;
 }
 
+// Rows that are summed at the same time, each of which takes what a row of B holds from one register.
+static constexpr int64_t kFewAtOnce = 4;
+// A product of a batch with at most as many rows, and as many numbers along the contracted axis, and no more columns than a vector has, takes
+// less time in a plain loop than a call. So do products of any number of rows with a matrix that a few registers hold.
+static constexpr int64_t kFewRows = 8, kFewNumbers = 256, kHeldRows = 8, kHeldColumns = 8;
+
+namespace {
+/// A product with few columns that a plain loop computes.
+struct FewColumns {
+  const Emit &e;
+  MatrixView a, b, c;
+  Value rows, columns, depth;
+  bool accumulate;
+  int64_t lanes = 0; ///< of a vector that has a row of C
+
+  /// Whether types and strides are those that the loop is for, and constant extents small enough. `isBatched`: rows may be few, too.
+  bool mayFit(int64_t maxLanes, bool isBatched);
+  /// Whether the extents are small enough when the code runs; null where that is known.
+  Value fits() const;
+  void emit() const;
+
+private:
+  bool isHeld() const;
+  Value rowOf(const MatrixView &x, Value row) const;
+  Value factorAt(Value row, Value k, Type vector) const;
+  Value rowOfB(int64_t k, Value mask) const;
+  SmallVector<Value> summed(ArrayRef<Value> ofA, ArrayRef<Value> sums, ArrayRef<Value> held,
+                            Value mask) const;
+};
+} // namespace
+
+// Whether registers hold all of B.
+bool FewColumns::isHeld() const {
+  auto n = constantOf(columns), k = constantOf(depth);
+  return n && k && *n <= kHeldColumns && *k <= kHeldRows;
+}
+
+bool FewColumns::mayFit(int64_t maxLanes, bool isBatched) {
+  auto isAtMost = [](Value extent, int64_t most) { return constantOf(extent).value_or(0) <= most; };
+  auto n = constantOf(columns);
+  // A vector of one column would be a waste: a matrix and a vector have code of their own.
+  if ((n && *n < kLeastColumns) || !isAtMost(columns, maxLanes) || a.element != c.element ||
+      b.element != c.element || storageType(c.element) != registerType(c.element) ||
+      (constantOf(b.columnStride) != 1 && !isHeld()) || constantOf(c.columnStride) != 1)
+    return false;
+  lanes = n ? static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(*n))) : maxLanes;
+  return isHeld() || (isBatched && isAtMost(rows, kFewRows) && isAtMost(depth, kFewNumbers));
+}
+
+Value FewColumns::fits() const {
+  if (isHeld())
+    return {};
+  auto isAtMost = [&](Value extent, int64_t most) {
+    return e.cmpi(arith::CmpIPredicate::ule, extent, most);
+  };
+  return e.bitAnd(e.bitAnd(isAtMost(rows, kFewRows), isAtMost(columns, lanes)),
+                  isAtMost(depth, kFewNumbers));
+}
+
+Value FewColumns::rowOf(const MatrixView &x, Value row) const {
+  return elementPointer(e, x.data, registerType(c.element), e.mul(row, x.rowStride));
+}
+
+Value FewColumns::factorAt(Value row, Value k, Type vector) const {
+  Type type = registerType(c.element);
+  Value place = elementPointer(e, row, type, e.mul(k, a.columnStride));
+  return e.splat(loadRaw(e, place, type, 0), vector);
+}
+
+Value FewColumns::rowOfB(int64_t k, Value mask) const {
+  Value row = rowOf(b, e.index(k));
+  Type type = registerType(c.element);
+  if (constantOf(b.columnStride) == 1)
+    return loadRaw(e, row, type, lanes, mask);
+  Value numbers = laneNumbers(e, lanes, e.b.getIndexType());
+  Value offsets = e.mul(numbers, e.splat(b.columnStride, numbers.getType()));
+  return gatherRaw(e, row, type, offsets, mask);
+}
+
+// The sums of some rows, to each of which the products of all numbers of its row of A are added. `held`: the rows of B, where registers have them.
+SmallVector<Value> FewColumns::summed(ArrayRef<Value> ofA, ArrayRef<Value> sums,
+                                      ArrayRef<Value> held, Value mask) const {
+  Type type = registerType(c.element);
+  auto step = [&](Value k, Value of, ValueRange now) {
+    SmallVector<Value> next;
+    for (auto [row, sum] : llvm::zip(ofA, now)) {
+      Value factor = factorAt(row, k, of.getType());
+      next.push_back(isa<FloatType>(type) ? e.fma(factor, of, sum) : e.add(sum, e.mul(factor, of)));
+    }
+    return next;
+  };
+  if (!isHeld())
+    return e.loop(e.index(0), depth, e.index(1), sums, [&](const Emit &, Value k, ValueRange now) {
+      return step(k, loadRaw(e, rowOf(b, k), type, lanes, mask), now);
+    });
+  SmallVector<Value> now(sums);
+  for (auto [k, of] : llvm::enumerate(held))
+    now = step(e.index(static_cast<int64_t>(k)), of, now);
+  return now;
+}
+
+// Rows beyond the last one are computed as the last one again, so that each round has as many.
+void FewColumns::emit() const {
+  Type type = registerType(c.element);
+  auto vector = VectorType::get({lanes}, type);
+  Value mask = constantOf(columns) == lanes ? Value() : laneMask(e, columns, lanes);
+  Values held;
+  for (int64_t k = 0; isHeld() && k < *constantOf(depth); ++k)
+    held.push_back(rowOfB(k, mask));
+  Value last = e.sub(rows, e.index(1));
+  e.loop(e.index(0), rows, e.index(kFewAtOnce), {}, [&](const Emit &, Value first, ValueRange) {
+    Values ofA, ofC, sums;
+    for (int64_t n = 0; n < kFewAtOnce; ++n) {
+      Value row = e.b.createOrFold<arith::MinSIOp>(e.loc, e.add(first, e.index(n)), last);
+      ofA.push_back(rowOf(a, row));
+      ofC.push_back(rowOf(c, row));
+      sums.push_back(accumulate ? loadRaw(e, ofC[n], type, lanes, mask) : e.zero(vector));
+    }
+    for (auto [row, sum] : llvm::zip(ofC, summed(ofA, sums, held, mask)))
+      storeRaw(e, row, sum, mask);
+    return SmallVector<Value>();
+  });
+}
+
 static void emitBatch(Lowering &l, const Batch &p) {
   const Emit &e = l.e;
   Coords at(p.extents.size());
@@ -85,7 +209,27 @@ static void emitBatch(Lowering &l, const Batch &p) {
     if (emitWritten(l, a, b, c, m, n, p.a.extents.back(), p.accumulate))
       return;
     // The batch is a plain loop: a product blocks for the caches by itself.
-    emitProduct(e, l.context, a, b, c, m, n, p.a.extents.back(), p.accumulate);
+    Value k = p.a.extents.back();
+    auto blocks = [&](const Emit &) -> SmallVector<Value> {
+      emitProduct(e, l.context, a, b, c, m, n, k, p.accumulate);
+      return {};
+    };
+    FewColumns few{e, a, b, c, m, n, k, p.accumulate};
+    bool isBatched = !at.empty();
+    if (!few.mayFit(l.maxLanes, isBatched)) {
+      blocks(e);
+      return;
+    }
+    Value fits = few.fits();
+    if (!fits)
+      return few.emit();
+    e.branch(
+        fits, {},
+        [&](const Emit &) -> SmallVector<Value> {
+          few.emit();
+          return {};
+        },
+        blocks);
   });
 }
 

@@ -3,6 +3,7 @@
 #include "codegen/cpu/elements.h"
 #include "codegen/cpu/extents.h"
 #include "codegen/cpu/in_place.h"
+#include "codegen/cpu/insert_in_place.h"
 #include "codegen/cpu/lower_elementwise.h"
 #include "codegen/cpu/lower_gather.h"
 #include "codegen/cpu/lower_product.h"
@@ -125,6 +126,8 @@ void defineValue(Lowering &l, Operation *op) {
   // Array operations have no effects, so nothing is lost.
   if (op->use_empty())
     return;
+  if (auto insert = dyn_cast<ir::InsertOp>(op); insert && insertInPlace(l, insert))
+    return;
   bool now = mustEvaluateNow(l, op);
   if (op->getNumResults() == 1)
     if (auto view = viewOfOp(l, op)) {
@@ -189,6 +192,9 @@ View materialise(Lowering &l, Value array) {
   View dest = allocateFor(array);
   asTask(l, op, [&] { evaluateInto(l, array, dest); });
   l.bindView(array, dest);
+  // The next box may be stored on top of this one.
+  if (isa<ir::InsertOp>(op))
+    mayOverwrite(l, array);
   return dest;
 }
 
@@ -304,6 +310,9 @@ static std::optional<View> placeBeforeDrop(Lowering &l, ir::SliceOp slice, const
 
 void evaluateInto(Lowering &l, Value array, const View &dest, Value streamed) {
   if (auto view = viewOf(l, array)) {
+    // What a loop carries may be there already.
+    if (sameView(*view, dest))
+      return;
     // Plain loops over a transposed copy would touch a line of the cache for each element.
     if (copyTransposed(l, *view, dest, streamed))
       return;

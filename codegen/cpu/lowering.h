@@ -122,6 +122,8 @@ struct Lowering {
   /// block.
   llvm::DenseSet<mlir::Operation *> settled;
   llvm::DenseMap<mlir::Value, View> views;
+  /// Arrays whose memory may be written once nobody reads them any more (insert_in_place.h).
+  llvm::DenseSet<mlir::Value> overwritable;
   llvm::DenseMap<mlir::Value, Values> extents;
   llvm::DenseMap<mlir::Value, int64_t> costs;
   llvm::StringMap<mlir::LLVM::GlobalOp> texts;

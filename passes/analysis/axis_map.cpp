@@ -124,6 +124,14 @@ std::optional<AxisMap> axesBeforeDrop(SliceOp slice, const AxisMap &result) {
   return map;
 }
 
+bool dropsFromTiles(Operation *op) {
+  auto slice = dyn_cast<SliceOp>(op);
+  if (!slice || !isa<ArrayType>(slice.getType()))
+    return false;
+  Operation *made = slice.getSource().getDefiningOp();
+  return made && isTiled(made) && axesBeforeDrop(slice, whole(slice.getResult()));
+}
+
 std::optional<llvm::SmallVector<AxisMap>> operandAxes(Operation *op, const AxisMap &result) {
   if (isElementwise(op)) {
     Maps maps;

@@ -25,4 +25,7 @@ std::optional<llvm::SmallVector<AxisMap>> operandAxes(mlir::Operation *op, const
 /// The map of a slice's source, if the slice only drops axes of extent 1; nothing for other slices.
 std::optional<AxisMap> axesBeforeDrop(SliceOp slice, const AxisMap &result);
 
+/// Whether the operation only drops axes of extent 1 of what arithmetic computes, as of a reduction with `keep: false`.
+bool dropsFromTiles(mlir::Operation *op);
+
 } // namespace ptl::ir

@@ -152,7 +152,8 @@ void BlockGroups::find() {
     OpGroup *own = groups_.back().get();
     groupsOf_[&op] = {own};
     // What is stored anyway is a tile for others in the same grid.
-    bool mayShare = limits_.sharesGrids && isTiled(&op) && !isProduct(&op) && !users.empty();
+    bool mayShare = limits_.sharesGrids && (isTiled(&op) || dropsFromTiles(&op)) &&
+                    !isProduct(&op) && !users.empty();
     if (mayShare && join(&op, users, own))
       groupsOf_[&op].append(users.begin(), users.end());
   }

@@ -136,8 +136,8 @@ void OpGroup::addContractedAxis(Operation *product, Maps &operands) {
 std::optional<OpGroup::Maps> OpGroup::operandMapsOf(Operation *op, const AxisMap &map) {
   if (isScan(op) || isa<TopkOp>(op))
     return scanMaps(op, map);
-  // What drops axes of extent 1 to be stored is computed with what it drops them from, which would be stored and copied otherwise.
-  if (auto slice = dyn_cast<SliceOp>(op); slice && op == root_)
+  // What drops axes of extent 1 is computed with what it drops them from, which would be stored otherwise.
+  if (auto slice = dyn_cast<SliceOp>(op); slice && (op == root_ || dropsFromTiles(op)))
     if (std::optional<AxisMap> source = axesBeforeDrop(slice, map)) {
       Maps maps(op->getNumOperands());
       maps.front() = *source;
@@ -220,6 +220,15 @@ std::optional<AxisMap> OpGroup::mergedUses(llvm::ArrayRef<Access> uses) {
   return merged;
 }
 
+/// Whether the axes of a value that are axes of the root are those of the root in the same places, counted from the end.
+static bool alignWithRoot(const AxisMap &value, const AxisMap &root) {
+  for (size_t back = 1; back <= value.size(); ++back)
+    if (int64_t id = value[value.size() - back];
+        id != kWhole && (back > root.size() || root[root.size() - back] != id))
+      return false;
+  return true;
+}
+
 /// What is computed from the result of a reduction goes along the folded axes once more: these are
 /// axes of the group that the result lacks, as far as lengths allow. In the space of the root they
 /// are its axes in the same places, counted from the end.
@@ -229,6 +238,9 @@ void OpGroup::foldOwnAxes(Operation *reduction) {
     // A root that drops axes has fewer than what it is computed from.
     AxisMap map = isa<SliceOp>(root_) ? operandMap(root_, 0) : mapOf(root_);
     int64_t rank = rankOf(reduction->getOperand(0).getType());
+    // Behind what drops or turns axes the places differ, and what would be folded again for other tiles is found unsound.
+    if (!alignWithRoot(mapOf(reduction), map))
+      return;
     for (int64_t axis : foldedAxesOf(reduction))
       if (int64_t at = static_cast<int64_t>(map.size()) + axis - rank; at >= 0)
         keepWhole(map[static_cast<size_t>(at)]);

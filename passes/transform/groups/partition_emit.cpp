@@ -6,6 +6,8 @@
 #include "passes/analysis/source_place.h"
 #include "passes/transform/groups/group_schedule.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
 using namespace mlir;
 
 namespace ptl::ir {
@@ -109,6 +111,26 @@ static bool multipliesTiny(const OpGroup &group) {
          });
 }
 
+/// Products by so few constant numbers are loops over rows, which pack nothing, so a tile has many rows and all columns.
+static constexpr int64_t kFewEdge = 8, kRowsByFew = 4096;
+
+static bool isFew(Value value, int64_t fromEnd) {
+  llvm::ArrayRef<Extent> extents = extentsOf(value.getType());
+  auto rank = static_cast<int64_t>(extents.size());
+  if (rank < std::max<int64_t>(fromEnd, 2))
+    return false;
+  const Extent &extent = extents[static_cast<size_t>(rank - fromEnd)];
+  return extent.isConstant() && extent.length > 0 && extent.length <= kFewEdge;
+}
+
+/// Whether the rows of the group are those of products by a few numbers.
+static bool multipliesByFew(const OpGroup &group) {
+  return group.hasProduct() && isFew(group.root()->getResult(0), 1) &&
+         llvm::all_of(group.members(), [](Operation *op) {
+           return !isProduct(op) || (isFew(op->getOperand(1), 1) && isFew(op->getOperand(1), 2));
+         });
+}
+
 /// A product has the machine's tile. Anything else is cut so that a tile is a run of memory as far
 /// as may be: the last axes whole while the budget lasts.
 void PartitionEmitter::chooseSizes(bool isFirst) {
@@ -121,6 +143,7 @@ void PartitionEmitter::chooseSizes(bool isFirst) {
                                                 : group_->mapOf(group_->root());
   auto rank = static_cast<int64_t>(places.size());
   isTiny_ = multipliesTiny(*group_);
+  isByFew_ = multipliesByFew(*group_);
   Value budget;
   // The budget is spent from the last axis on, so that a tile is a run of memory.
   llvm::SmallVector<int64_t> parallel = group_->parallel();
@@ -131,6 +154,8 @@ void PartitionEmitter::chooseSizes(bool isFirst) {
     std::optional<int64_t> fixed = scheduledStep(*group_, id);
     if (!fixed && isTiny_ && at >= rank - 3)
       fixed = at == rank - 3 ? kTinyMatrices : group_->axis(id).extent.length;
+    if (!fixed && isByFew_ && at >= rank - 2)
+      fixed = at == rank - 2 ? kRowsByFew : group_->axis(id).extent.length;
     if (!fixed && group_->hasProduct())
       fixed = rank == 1        ? multipliesVectorFromLeft(*group_) ? kShortestPiece : kVectorRows
               : at == rank - 1 ? sizes_.productN
@@ -189,6 +214,43 @@ Value PartitionEmitter::sliceOf(Value value, const AxisMap &map) {
   }
   auto type = tileType(cast<ArrayType>(value.getType()), map);
   return b_.create<SliceOp>(value.getLoc(), type, value, offsets, lengths, ValueRange(), Value(),
+                            b_.getDenseI64ArrayAttr({}));
+}
+
+/// Whether an array is in memory before a grid is entered, as views of it are.
+static bool isInMemory(Value array) {
+  Operation *op = array.getDefiningOp();
+  while (op && isView(op)) {
+    array = op->getOperand(0);
+    op = array.getDefiningOp();
+  }
+  return !op || isa<LoadOp, scf::ForOp>(op);
+}
+
+/// What surrounds an array in memory for one elementwise operation of the group: tiles read the array itself, and have the value of
+/// the margins where they are beyond its edges. With other users it is put together once, as every element would be compared with the
+/// edges for each of them.
+static PadOp paddedForElements(Operation *op, const OpGroup &group) {
+  auto pad = dyn_cast_or_null<PadOp>(op);
+  if (!pad || !pad->hasOneUse() || !isInMemory(pad.getX()))
+    return {};
+  Operation *user = *pad->getUsers().begin();
+  return isElementwise(user) && group.contains(user) ? pad : PadOp();
+}
+
+Value PartitionEmitter::slicePadded(PadOp pad, const AxisMap &map) {
+  llvm::SmallVector<Value> offsets, lengths;
+  for (size_t i = 0; i < map.size(); ++i) {
+    bool isWhole = map[i] == kWhole;
+    Value at = isWhole ? constant(0) : axis(map[i]).position;
+    if (!pad.getBefore().empty())
+      at = b_.createOrFold<arith::SubIOp>(pad.getLoc(), at, pad.getBefore()[i]);
+    offsets.push_back(at);
+    lengths.push_back(isWhole ? lengthOf(b_, pad.getResult(), static_cast<int64_t>(i))
+                              : axis(map[i]).tile);
+  }
+  return b_.create<SliceOp>(pad.getLoc(), tileType(cast<ArrayType>(pad.getType()), map), pad.getX(),
+                            offsets, lengths, ValueRange(), pad.getValue(),
                             b_.getDenseI64ArrayAttr({}));
 }
 
@@ -273,6 +335,8 @@ Value PartitionEmitter::tileOf(Value value, const AxisMap &map) {
   // A view whose axes can be mapped is taken again on the tile's part.
   else if (op && isMapped && isView(op) && operandAxes(op, map))
     tile = cloneMember(op, map);
+  else if (PadOp pad = isMapped ? paddedForElements(op, *group_) : PadOp())
+    tile = slicePadded(pad, map);
   else
     tile = sliceOf(value, map);
   if (isMember)

@@ -17,7 +17,8 @@ private:
   llvm::SmallVector<int64_t> gridAxes() const override { return group_->parallel(); }
   bool hasEqualTiles(int64_t id) const override {
     const Extent &whole = group_->axis(id).extent;
-    return axis(id).step == 1 || (isTiny_ && whole.isConstant() && whole.length == axis(id).step);
+    return axis(id).step == 1 ||
+           ((isTiny_ || isByFew_) && whole.isConstant() && whole.length == axis(id).step);
   }
   std::string tileName(int64_t id) override;
   mlir::Location positionLoc() const override;
@@ -32,11 +33,13 @@ private:
   mlir::Value cloneMember(mlir::Operation *op, const AxisMap &map);
   mlir::Value cloneCreation(mlir::Operation *op, const AxisMap &map);
   mlir::Value sliceOf(mlir::Value value, const AxisMap &map);
+  mlir::Value slicePadded(PadOp pad, const AxisMap &map);
   ArrayType tileType(ArrayType type, const AxisMap &map);
 
   llvm::DenseMap<mlir::Value, mlir::Value> tiles_;
   llvm::SmallVector<StoreOp> stored_;
-  bool isTiny_ = false; ///< tiles have a few small matrices, whole
+  bool isTiny_ = false;  ///< tiles have a few small matrices, whole
+  bool isByFew_ = false; ///< tiles have rows that are multiplied by a few numbers
 };
 
 } // namespace ptl::ir
