@@ -10,6 +10,7 @@
 #include "passes/lower_block/tiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 
@@ -75,11 +76,46 @@ struct Numbers {
 };
 } // namespace
 
+/// A number that a position is never below, where its arithmetic shows one.
+static std::optional<int64_t> leastOf(Value position) {
+  if (std::optional<int64_t> number = getConstantIntValue(position))
+    return number;
+  if (auto loop = dyn_cast_or_null<scf::ForOp>(position.getParentBlock()->getParentOp());
+      loop && loop.getInductionVar() == position)
+    return leastOf(loop.getLowerBound());
+  Operation *op = position.getDefiningOp();
+  if (!op)
+    return std::nullopt;
+  if (isa<arith::DivUIOp, arith::RemUIOp, pto::GetBlockIdxOp>(op))
+    return 0;
+  if (isa<arith::IndexCastOp>(op))
+    return leastOf(op->getOperand(0));
+  if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::MinSIOp>(op))
+    return std::nullopt;
+  std::optional<int64_t> a = leastOf(op->getOperand(0)), b = leastOf(op->getOperand(1));
+  if (!a || !b)
+    return std::nullopt;
+  if (isa<arith::AddIOp>(op))
+    return *a + *b;
+  if (isa<arith::MinSIOp>(op))
+    return std::min(*a, *b);
+  if (isa<arith::MulIOp>(op))
+    return *a >= 0 && *b >= 0 ? std::optional(*a * *b) : std::nullopt;
+  std::optional<int64_t> less = getConstantIntValue(op->getOperand(1));
+  return less ? std::optional(*a - *less) : std::nullopt;
+}
+
+/// The most positions of a box that lie in front of the array, where that is known.
+static std::optional<int64_t> mostMissing(const GlobalAxis &axis) {
+  std::optional<int64_t> least = leastOf(axis.offset);
+  return least ? std::optional(std::max<int64_t>(-*least, 0)) : std::nullopt;
+}
+
 static Inside insideOf(KernelContext &c, const GlobalAxis &axis) {
   Numbers at{c};
   Value before = at.atLeastZero(at.minus(constant(c, 0), axis.offset)),
         behind = at.atLeastZero(at.minus(axis.extent, axis.offset));
-  Value first = at.covering(before, axis.step),
+  Value first = mostMissing(axis) == 0 ? constant(c, 0) : at.covering(before, axis.step),
         end = minimum(c, axis.length, at.covering(behind, axis.step));
   return {first, at.minus(end, first)};
 }
@@ -115,6 +151,8 @@ public:
     for (const Inside &axis : inside_.drop_back(std::min<size_t>(inside_.size(), 2)))
       outer.push_back(axis.count);
     forEach(c_, outer, [&](Indices at) { loadMatrix(at); });
+    if (matchPattern(missing_, m_Zero()))
+      return;
     branch(c_.b, c_.loc, Numbers{c_}.isSome(missing_), [&] {
       Tile head = to_.tile;
       head.extents = {type_.getRows(), block_, to_.tile.extents.validRows, missing_};
@@ -305,12 +343,13 @@ void loadInside(KernelContext &c, const GlobalBox &whole, const ShapedTile &into
     };
     if (!liesInRows(box, to))
       return others();
-    Value few =
-        c.b.createOrFold<arith::CmpIOp>(c.loc, arith::CmpIPredicate::sle, inside.back().first,
-                                        constant(c, RowsInside::blockOf(c, to)));
-    branch(
-        c.b, c.loc, few, [&] { RowsInside(c, box, inside, to, outside, isWritten).load(); },
-        others);
+    int64_t block = RowsInside::blockOf(c, to);
+    auto inRows = [&] { RowsInside(c, box, inside, to, outside, isWritten).load(); };
+    if (mostMissing(box.axes.back()).value_or(block + 1) <= block)
+      return inRows();
+    Value few = c.b.createOrFold<arith::CmpIOp>(c.loc, arith::CmpIPredicate::sle,
+                                                inside.back().first, constant(c, block));
+    branch(c.b, c.loc, few, inRows, others);
   });
 }
 
