@@ -355,6 +355,44 @@ def few(draw, b, n, k):
     return given, {"c": a @ bb, "q": p @ w, "r": p @ w.T + 1, "f": d @ e, "k": i @ j}
 
 
+def beyond(x, outside, *places):
+    """Elements of `x` at these positions along each axis; one value beyond the edges."""
+    places = np.ix_(*places)
+    inside = np.logical_and.reduce(np.broadcast_arrays(*[(at >= 0) & (at < n) for at, n in zip(places, x.shape, strict=True)]))
+    return np.where(inside, x[tuple(at.clip(0, n - 1) for at, n in zip(places, x.shape, strict=True))], np.asarray(outside, x.dtype))
+
+
+def blurred(draw, h, w):
+    x, i, j = draw(h, w), np.arange(h), np.arange(w)
+    return {"x": x}, {"y": sum(beyond(x, 0, i + dy - 1, j + dx - 1) for dy in range(3) for dx in range(3))}
+
+
+def dilated(draw, h, w):
+    x, i, j = draw(h, w).astype(np.float16), np.arange(h), np.arange(w)
+    return {"x": x}, {"y": beyond(x, 1, i - 5, j - 20) + beyond(x, -1, i + 3, j + 35)}
+
+
+def halved(draw, h, w):
+    x, i, j = draw(2 * h, 2 * w), np.arange(h), np.arange(w)
+    return {"x": x}, {"y": sum(beyond(x, 0.5, 2 * i - 1, 2 * j + dx - 1) for dx in range(3))}
+
+
+def volume(draw, *shape):
+    x = draw(*shape)
+    d, i, j = map(np.arange, shape)
+    return {"x": x}, {"y": sum(beyond(x, 2, d + k - 1, i + 1, j - k) for k in range(3))}
+
+
+def of_few_bits(draw, h, w):
+    x, b, i, j = draw(h, w) > 0, (draw(h, w) * 50).clip(-128, 127).astype(np.int8), np.arange(h), np.arange(w)
+    return {"x": x, "b": b}, {"y": beyond(x, True, i - 1, j - 3).astype(np.int32), "c": beyond(b, 7, i + 1, j - 2)}
+
+
+def upwards(draw, h):
+    x, k, i = draw(h, 8), (draw(h, 8) * 1e12).astype(np.int64), np.arange(h)
+    return {"x": x, "k": k}, {"y": beyond(x, 3, i - 1, [2])[:, 0] + 1, "z": beyond(k, 9, i - 2, np.arange(8))}
+
+
 # What makes arguments and results, the file, and for each case its lengths.
 CASES = {
     "group_norm": (group_norm, "images", [(2, 8, 5, 7), (1, 4, 1, 1), (3, 12, 9, 33)]),
@@ -406,6 +444,12 @@ CASES = {
     "nested": (nested, "boxes", [(5, 9), (1, 2), (3, 33)]),
     "dropped": (dropped, "boxes", [(19, 70, 3), (1, 1, 1), (301, 33, 4), (3, 1300, 7)]),
     "few": (few, "boxes", [(37, 3, 3), (1, 1, 1), (5, 8, 65), (3, 17, 9), (2, 6, 1)]),
+    "blurred": (blurred, "edges", [(37, 130), (16, 64), (5, 3), (1, 1), (70, 65)]),
+    "dilated": (dilated, "edges", [(19, 150), (3, 30), (1, 1), (9, 64)]),
+    "halved": (halved, "edges", [(19, 70), (2, 3), (1, 1), (16, 64)]),
+    "volume": (volume, "edges", [(3, 9, 70), (2, 17, 5), (1, 1, 1)]),
+    "of_few_bits": (of_few_bits, "edges", [(19, 70), (3, 200), (1, 1)]),
+    "upwards": (upwards, "edges", [(150,), (1,), (64,)]),
     "in_place": (in_place, "images", [(3, 5, 7), (1, 1, 1), (2, 33, 130)]),
 }  # fmt: skip
 

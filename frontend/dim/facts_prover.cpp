@@ -14,6 +14,9 @@ static constexpr int kMaxProducts = 24;
 /// Choices of `min` and `max` that one question may split into cases.
 static constexpr int kMaxSplits = 2;
 
+/// Choices of `min` and `max` within each other that are looked through before elimination.
+static constexpr int kMaxNested = 3;
+
 /// Facts that are tried in a row before elimination.
 static constexpr int kMaxLinks = 3;
 
@@ -451,27 +454,45 @@ bool FactProver::followsFromOne(Dim a, FactMask &from) {
   return false;
 }
 
-/// `rest + min(x, y) >= 0` is `rest + x >= 0` and `rest + y >= 0`; `rest - max(x, y)` likewise.
-bool FactProver::followsByOperands(Dim a, FactMask &from) {
+/// A sum of products of factors that are not negative: `8 * i * N` of a loop index.
+bool FactProver::followsFromFactors(Dim a, FactMask &from) {
+  FactMask mask;
+  bool all = std::ranges::all_of(a.terms(), [&](const DimTerm &term) {
+    return term.coefficient > 0 &&
+           std::ranges::all_of(term.monomial->factors, [&](const DimFactor &factor) {
+             Dim own = context_.atomDim(*factor.atom);
+             return context_.isPlainlyNonNegative(own) || followsFromOne(own, mask);
+           });
+  });
+  if (all)
+    from |= mask;
+  return all;
+}
+
+/// `rest + min(x, y) >= 0` is `rest + x >= 0` and `rest + y >= 0`, and `rest - min(x, y) >= 0` follows from
+/// `rest - x >= 0` or `rest - y >= 0`; maxima the other way round. Operands may be such sums themselves.
+bool FactProver::followsByOperands(Dim a, FactMask &from, int depth) {
   for (const DimTerm &term : a.terms()) {
-    if (term.monomial->degree != 1)
+    const DimAtom *atom = term.monomial->degree == 1 ? term.monomial->factors[0].atom : nullptr;
+    if (!atom || !isChoice(*atom))
       continue;
-    const DimAtom &atom = *term.monomial->factors[0].atom;
-    // A minimum with a positive coefficient, or a maximum with a negative one, is the worst of its
-    // operands.
-    if (atom.kind != (term.coefficient > 0 ? DimAtomKind::Min : DimAtomKind::Max))
-      continue;
-    Dim rest = context_.sub(a, context_.scale(context_.atomDim(atom), term.coefficient));
+    Dim rest = context_.sub(a, context_.scale(context_.atomDim(*atom), term.coefficient));
     FactMask mask;
-    bool all = std::ranges::all_of(atom.operands, [&](Dim operand) {
+    auto holds = [&](Dim operand) {
       Dim chosen = context_.add(rest, context_.scale(operand, term.coefficient));
       return context_.isPlainlyNonNegative(chosen) ||
-             (chosen &&
-              (followsFromChain(chosen, mask, kMaxLinks) || followsFromOne(chosen, mask)));
-    });
-    if (all)
-      from |= mask;
-    return all;
+             (chosen && (followsFromChain(chosen, mask, kMaxLinks) ||
+                         followsFromOne(chosen, mask) || followsFromFactors(chosen, mask) ||
+                         (depth > 1 && followsByOperands(chosen, mask, depth - 1))));
+    };
+    // A minimum with a positive coefficient, or a maximum with a negative one, is the worst of its
+    // operands; otherwise it is no worse than any of them.
+    bool isWorst = (atom->kind == DimAtomKind::Min) == (term.coefficient > 0);
+    if (isWorst ? !std::ranges::all_of(atom->operands, holds)
+                : !std::ranges::any_of(atom->operands, holds))
+      continue;
+    from |= mask;
+    return true;
   }
   return false;
 }
@@ -508,7 +529,8 @@ bool FactProver::findsNonNegative(Dim a, FactMask &used) {
   if (!opposite || context_.isPlainlyNonNegative(opposite))
     return false;
   // The cheap ways come before the elimination.
-  if (followsFromChain(a, used, kMaxLinks) || followsFromOne(a, used) || followsByOperands(a, used))
+  if (followsFromChain(a, used, kMaxLinks) || followsFromOne(a, used) ||
+      followsFromFactors(a, used) || followsByOperands(a, used, kMaxNested))
     return true;
   // Values that satisfy all facts and make `a` negative show that there is no proof.
   if (facts_.mayBeNegative(a))

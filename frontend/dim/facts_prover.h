@@ -41,7 +41,8 @@ private:
   bool findsNonNegative(Dim a, FactMask &used);
   template <typename Find> bool remembered(Dim a, int question, FactMask &from, Find find);
   bool followsFromOne(Dim a, FactMask &from);
-  bool followsByOperands(Dim a, FactMask &from);
+  bool followsFromFactors(Dim a, FactMask &from);
+  bool followsByOperands(Dim a, FactMask &from, int depth);
   bool followsFromChain(Dim a, FactMask &from, int links);
   void offerProducts(System &system, Dim goal);
   void fill(System &system);

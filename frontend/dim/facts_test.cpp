@@ -162,6 +162,20 @@ TEST_F(FactsTest, InequalitiesEliminate) {
   EXPECT_EQ(facts.upperBound(dims.ceilDiv(N, c(64))), 128);
 }
 
+/// Pieces of a length, the last ones of which may be empty.
+TEST_F(FactsTest, PiecesLieWithin) {
+  FactSet facts(dims);
+  Dim i = loop(facts, "i", c(0), c(24));
+  for (Dim most : {M, add(mul(c(64), M), c(64)), dims.floorDiv(K, c(64))}) {
+    Dim begin = dims.min(mul(i, most), K), length = dims.min(most, sub(K, begin));
+    EXPECT_TRUE_FACT(facts.proveNonNegative(begin));
+    EXPECT_TRUE_FACT(facts.proveNonNegative(length));
+    EXPECT_TRUE_FACT(facts.proveLessEqual(begin, K));
+    EXPECT_TRUE_FACT(facts.proveLessEqual(begin, add(begin, length)));
+    EXPECT_TRUE_FACT(facts.proveLessEqual(add(begin, length), K));
+  }
+}
+
 TEST_F(FactsTest, DivisionBounds) {
   FactSet facts(dims);
   EXPECT_TRUE_FACT(facts.proveLessEqual(dims.scale(dims.floorDiv(N, c(16)), 16), N));

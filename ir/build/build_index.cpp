@@ -284,7 +284,14 @@ Bound buildIndex(BuildContext &c, const IndexExpr &expr) {
       return elementTypeOf(whole);
     return ArrayType::get(&c.context, elementTypeOf(whole), shape, place);
   };
+  // `tile[new, :]` of a tile in a place of its own has all of it: a part would be another tile, which no place is said for.
+  bool isAll = !base.unpacked && !box.newAxes.empty() && !outside && box.steps.empty() &&
+               box.dropped.empty() && isa<ArrayType>(whole) &&
+               cast<ArrayType>(whole).getPlace() != Place::Inferred &&
+               cast<ArrayType>(whole).getPlace() != Place::Gm &&
+               llvm::ArrayRef(boxExtents) == baseExtents;
   mlir::Value value = base.unpacked ? loadPacked(c, base, box, boxExtents, extents, loc)
+                      : isAll       ? base.value
                                     : takeBox(c, typeOf(boxExtents), base.value, box, outside, loc);
   for (const Box::Gather &gather :
        base.unpacked ? llvm::ArrayRef<Box::Gather>() : llvm::ArrayRef(box.gathers)) {

@@ -1,10 +1,11 @@
 // Boxes of global memory that are no matrix: more than two axes, steps, elements that do not lie
-// side by side, positions beyond the edges, rows by position. They move row by row; where a row
+// side by side, rows by position. They move row by row; where a row
 // does not lie side by side, element by element.
 #include "passes/lower_block/lower_boxes.h"
 #include "passes/analysis/source_place.h"
 #include "passes/lower_block/buffers.h"
 #include "passes/lower_block/elements.h"
+#include "passes/lower_block/load_outside.h"
 #include "passes/lower_block/lower_bits.h"
 #include "passes/lower_block/lower_elementwise.h"
 #include "passes/lower_block/lower_memory.h"
@@ -109,41 +110,7 @@ Value matrixView(KernelContext &c, Value pointer, Value element, Value rows, Val
   return partition(c, box, extents, storedType(type), c.loc);
 }
 
-/// Whether all positions of these axes lie inside the array.
-static Value allInside(KernelContext &c, llvm::ArrayRef<GlobalAxis> axes) {
-  Value inside = c.b.create<arith::ConstantIntOp>(c.loc, 1, 1);
-  auto both = [&](Value condition) {
-    inside = c.b.createOrFold<arith::AndIOp>(c.loc, inside, condition);
-  };
-  for (const GlobalAxis &axis : axes) {
-    using P = arith::CmpIPredicate;
-    // This is one step behind the last position. A box whose last step ends beyond the array
-    // although its last element is inside is taken for one that may reach outside, and asked
-    // element by element.
-    Value last = plus(c, axis.offset, times(c, axis.length, axis.step));
-    // Only the ends have to be tested, because steps are positive.
-    both(c.b.createOrFold<arith::CmpIOp>(c.loc, P::sge, axis.offset, constant(c, 0)));
-    both(c.b.createOrFold<arith::CmpIOp>(c.loc, P::sle, last, axis.extent));
-  }
-  return inside;
-}
-
-static Value isInside(KernelContext &c, const GlobalBox &box, Indices at) {
-  Value inside;
-  auto both = [&](Value position, Value extent) {
-    // As unsigned numbers, negative positions are beyond the end.
-    Value one = c.b.createOrFold<arith::CmpIOp>(c.loc, arith::CmpIPredicate::ult, position, extent);
-    inside = inside ? c.b.createOrFold<arith::AndIOp>(c.loc, inside, one) : one;
-  };
-  for (auto [axis, position] : llvm::zip(box.axes, at))
-    both(plus(c, axis.offset, times(c, position, axis.step)), axis.extent);
-  for (const GlobalAxis &axis : box.fixed)
-    both(axis.offset, axis.extent);
-  return inside ? inside : c.b.create<arith::ConstantIntOp>(c.loc, 1, 1).getResult();
-}
-
-/// One element of global memory as a scalar of `type`.
-static Value readGlobal(KernelContext &c, Value pointer, Value element, Type type) {
+Value readGlobal(KernelContext &c, Value pointer, Value element, Type type) {
   Value read = c.b.create<pto::LoadScalarOp>(c.loc, storedType(type), pointer, element);
   if (!type.isInteger(1))
     return read;
@@ -358,25 +325,12 @@ static bool loadSpaced(KernelContext &c, const GlobalBox &box, const ShapedTile 
   return true;
 }
 
-static void loadElements(KernelContext &c, const GlobalBox &box, const ShapedTile &to,
-                         Value outside) {
+static void loadElements(KernelContext &c, const GlobalBox &box, const ShapedTile &to) {
   IndexVector lengths;
   for (const GlobalAxis &axis : box.axes)
     lengths.push_back(axis.length);
   forEach(c, lengths, [&](Indices at) {
-    auto read = [&] { return readGlobal(c, box.pointer, elementAt(c, box, at), to.tile.element); };
-    // Reading beyond the array may fault, so with `outside` the read stands in a branch.
-    if (!outside)
-      return writeElement(c, to, at, read());
-    auto branch = c.b.create<scf::IfOp>(c.loc, to.tile.element, isInside(c, box, at),
-                                        /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(c.b);
-    c.b.setInsertionPointToStart(&branch.getThenRegion().front());
-    c.b.create<scf::YieldOp>(c.loc, read());
-    c.b.setInsertionPointToStart(&branch.getElseRegion().front());
-    c.b.create<scf::YieldOp>(c.loc, outside);
-    c.b.setInsertionPointAfter(branch);
-    writeElement(c, to, at, branch.getResult(0));
+    writeElement(c, to, at, readGlobal(c, box.pointer, elementAt(c, box, at), to.tile.element));
   });
 }
 
@@ -388,41 +342,6 @@ static void loadRow(KernelContext &c, const ShapedTile &to, Indices at, Value po
   emit(c, c.loc, InstructionId::TLoad, {view},
        {window(c, to.tile.buffer, rowAt(c, to, at), constant(c, 0), 1, cols, constant(c, 1),
                length)});
-}
-
-/// Loads a box that lies partly outside: the whole tile is filled, then rows that are inside are
-/// loaded, and single elements of rows that are partly inside.
-static void loadInside(KernelContext &c, const GlobalBox &box, const ShapedTile &to,
-                       Value outside) {
-  Value length = box.axes.back().length, acrossInside = allInside(c, box.axes.back());
-  IndexVector rows;
-  for (const GlobalAxis &axis : llvm::ArrayRef(box.axes).drop_back())
-    rows.push_back(axis.length);
-  auto from = [](const IndexVector &row, Value col) {
-    IndexVector at(row);
-    at.push_back(col);
-    return at;
-  };
-  auto loadWhole = [&](const IndexVector &row) {
-    IndexVector at = from(row, constant(c, 0));
-    loadRow(c, to, at, box.pointer, elementAt(c, box, at), length);
-  };
-  auto loadElement = [&](const IndexVector &row, Value col) {
-    IndexVector at = from(row, col);
-    branch(c.b, c.loc, isInside(c, box, at), [&] {
-      writeElement(c, to, at, readGlobal(c, box.pointer, elementAt(c, box, at), to.tile.element));
-    });
-  };
-  // Filling first leaves only what is inside to be loaded.
-  fillWith(c, to.tile, outside, c.loc);
-  forEach(c, rows, [&](Indices at) {
-    IndexVector row(at.begin(), at.end());
-    branch(c.b, c.loc, isInside(c, box, row), [&] {
-      branch(
-          c.b, c.loc, acrossInside, [&] { loadWhole(row); },
-          [&] { forEach(c, {length}, [&](Indices col) { loadElement(row, col[0]); }); });
-    });
-  });
 }
 
 /// A new buffer for what is loaded: conditions come as the bytes that they are in global memory.
@@ -439,18 +358,17 @@ static std::optional<ShapedTile> newBox(KernelContext &c, Operation *op) {
   return shaped(c, *bytes, type);
 }
 
-static bool liesInRows(const GlobalBox &box, const ShapedTile &to) {
+bool liesInRows(const GlobalBox &box, const ShapedTile &to) {
   return isUnit(box.axes.back().stride) && to.tile.form == Form::Whole;
 }
 
-/// A box all of whose elements are there, in the fastest way that its strides and the machine permit.
-static void loadPresent(KernelContext &c, const GlobalBox &box, const ShapedTile &to) {
+void loadPresent(KernelContext &c, const GlobalBox &box, const ShapedTile &to) {
   if (getConstantIntValue(box.axes.back().stride) == 2 && takesEverySecond(c, to))
     return loadEverySecond(c, box, to);
   if (liesInRows(box, to))
     return loadRows(c, box, to);
   if (!loadSpaced(c, box, to) && !loadApart(c, box, to))
-    loadElements(c, box, to, {});
+    loadElements(c, box, to);
 }
 
 /// A box that is no matrix into the vector memory.
@@ -486,7 +404,6 @@ void loadBox(KernelContext &c, Operation *op, const BoxOperands &in) {
   c.loc = withoutName(c.loc); // it is the tile's
   if (outside && element.isInteger(1))
     outside = c.b.createOrFold<arith::ExtUIOp>(c.loc, to->tile.element, outside);
-  bool rows = liesInRows(*box, *to);
   MemoryBox present;
   present.present = box->present;
   if (box->present)
@@ -495,13 +412,11 @@ void loadBox(KernelContext &c, Operation *op, const BoxOperands &in) {
   whenPresent(c, present, c.loc, [&] {
     if (!outside)
       return loadPresent(c, *box, *to);
-    if (!rows)
-      return loadElements(c, *box, *to, outside);
     Value isWhole =
         c.b.createOrFold<arith::AndIOp>(c.loc, allInside(c, box->axes), allInside(c, box->fixed));
     branch(
-        c.b, c.loc, isWhole, [&] { loadRows(c, *box, *to); },
-        [&] { loadInside(c, *box, *to, outside); });
+        c.b, c.loc, isWhole, [&] { loadPresent(c, *box, *to); },
+        [&] { loadInside(c, *box, *to, outside, c.cores.written.contains(in.array)); });
   });
   // Bytes are packed to bits only when all of them are there.
   if (element.isInteger(1))

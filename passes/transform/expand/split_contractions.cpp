@@ -121,6 +121,25 @@ static int64_t partsOf(MatmulOp product, const MatrixLengths &lengths, const Mac
   return best;
 }
 
+std::optional<int64_t> leastSplitLength(MatmulOp product, const Machine &machine) {
+  std::optional<MachineCosts> costs = findCosts(machine.name);
+  if (!costs || !costs->known() || costs->product.rows == 0)
+    return std::nullopt;
+  // The smallest tile gains least by pieces, and longer contractions than the last have too many tiles.
+  constexpr double gain = 0.8;
+  constexpr int64_t least = 1024, most = int64_t(1) << 20, box = 16;
+  llvm::ArrayRef<Extent> out = extentsOf(product->getResult(0).getType());
+  auto known = [&](const Extent &extent) { return extent.isConstant() ? extent.length : box; };
+  for (int64_t length = least; length <= most; length *= 2) {
+    SplitTime time(product, {known(out[out.size() - 2]), known(out.back()), length}, machine,
+                   *costs);
+    std::optional<double> whole = time.of(1), split = time.of(coreGroupsOf(machine));
+    if (whole && split && *split < gain * *whole)
+      return length;
+  }
+  return std::nullopt;
+}
+
 namespace {
 /// Writes a product anew, as the sum of products of parts.
 class Splitter {

@@ -131,16 +131,26 @@ Value PiecesEmitter::isWorthCutting(int64_t cut) {
 
 llvm::SmallVector<int64_t> PiecesEmitter::gridAxes() const {
   llvm::SmallVector<int64_t> ids = ChunkEmitter::gridAxes();
-  if (along_ != kWhole)
-    ids.push_back(along_);
+  if (along_ == kWhole)
+    return ids;
+  // Of products the last pieces may be empty, so core groups get all tiles of one piece before the next one.
+  ids.insert(group_->hasProduct() ? ids.begin() : ids.end(), along_);
   return ids;
 }
 
 void PiecesEmitter::emitCode(llvm::ArrayRef<RootStores> stores) {
   StoreOp into = stores.front().front();
-  int64_t cut = isChecked(into.getRef()) ? kWhole : axisToCut();
-  Value worthIt = cut == kWhole ? Value() : isWorthCutting(cut);
+  bool mayCut = !isChecked(into.getRef());
+  MatmulOp product = mayCut ? contractionToCut() : MatmulOp();
+  int64_t cut = product  ? group_->find(group_->operandMap(product, 0).back())
+                : mayCut ? axisToCut()
+                         : kWhole;
+  Value worthIt = cut == kWhole ? Value()
+                  : product     ? isWorthSplitting(product, cut)
+                                : isWorthCutting(cut);
   auto inPieces = [&] {
+    if (product)
+      return emitContraction(product, cut, into);
     cutAxis(cut);
     emitInPieces(into);
   };
@@ -345,7 +355,7 @@ void PiecesEmitter::emitParts(llvm::ArrayRef<Operation *> ops) {
 Value PiecesEmitter::joinParts(Operation *op, Value upTo) {
   llvm::SaveAndRestore saved(loc_);
   loc_ = op->getLoc();
-  llvm::StringRef combiner = combinerOf(op);
+  llvm::StringRef combiner = isProduct(op) ? AddOp::getOperationName() : combinerOf(op);
   Type elem = elementTypeOf(op->getResult(0).getType());
   AxisMap map = partsMap(op, parts_);
   TileAxis::Role role = axis(parts_).role;

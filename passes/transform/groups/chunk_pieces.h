@@ -61,6 +61,17 @@ private:
   void fitSteps();
   mlir::Value lengthOfPiece();
 
+  // contractions: chunk_contractions.cpp
+  MatmulOp contractionToCut() const;
+  int64_t pieceStep(int64_t id) const;
+  void setStep(int64_t id, int64_t step);
+  mlir::Value countOfTiles();
+  mlir::Value isWorthSplitting(MatmulOp product, int64_t cut);
+  void cutContraction(int64_t cut);
+  void placePiece();
+  void emitProducts(MatmulOp product);
+  void emitContraction(MatmulOp product, int64_t cut, StoreOp into);
+
   // the code
   /// Storage for what pieces come to, and a store that stands for those of tiles.
   struct Stored {
