@@ -1,8 +1,12 @@
 #include "codegen/parts/elements.h"
 
-#include "runtime/movement/execute.h"
+#include "runtime/movement/box_cursor.h"
+
+#include <algorithm>
 
 namespace ptl::parts {
+
+using movement::BoxCursor;
 
 using reference::RefArray;
 using reference::Value;
@@ -34,29 +38,52 @@ Value valueOfElements(ElemKind elem, std::vector<int64_t> shape,
   return Value::array(std::move(array));
 }
 
+/// Calls `copy` with the vectors in which two arrays of one element type hold their elements: runs of a box are copied there
+/// as they are, without a look at each element.
+template <typename Copy> static void copyStored(RefArray &to, const RefArray &from, Copy copy) {
+  from.isReal() ? copy(to.floats, from.floats) : copy(to.ints, from.ints);
+}
+
 Value sliceOf(const Value &value, const movement::Box &within, const movement::Box &box) {
-  if (value.isScalar())
+  // What is whole is shared, as all values are.
+  if (value.isScalar() || box == within)
     return value;
   const RefArray &array = value.asArray();
-  std::vector<Scalar> elements;
-  movement::forEachRow(within, box, [&](int64_t offset, int64_t length) {
-    for (int64_t i = 0; i < length; ++i)
-      elements.push_back(array.at(offset + i));
+  RefArray slice;
+  slice.elem = array.elem;
+  slice.shape = shapeOfBox(box);
+  copyStored(slice, array, [&](auto &to, const auto &from) {
+    BoxCursor runs(from.data(), within, box, 1);
+    to.reserve(runs.rest());
+    runs.next(runs.rest(),
+              [&to](auto *run, size_t count) { to.insert(to.end(), run, run + count); });
   });
-  return valueOfElements(array.elem, shapeOfBox(box), elements);
+  return Value::array(std::move(slice));
 }
 
 void putIn(Value &array, const movement::Box &within, const movement::Box &box,
            const Value &piece) {
   if (array.isNone())
     array = Value::array(reference::zeroArray(piece.elem(), shapeOfBox(within)));
-  RefArray &to = array.mutableArray();
-  const RefArray &from = piece.asArray();
-  int64_t next = 0;
-  movement::forEachRow(within, box, [&](int64_t offset, int64_t length) {
-    for (int64_t i = 0; i < length; ++i)
-      to.set(offset + i, from.at(next++));
+  copyStored(array.mutableArray(), piece.asArray(), [&](auto &to, const auto &from) {
+    BoxCursor runs(to.data(), within, box, 1);
+    auto *next = from.data();
+    runs.next(runs.rest(), [&next](auto *run, size_t count) {
+      std::copy_n(next, count, run);
+      next += count;
+    });
   });
+}
+
+Value reshaped(const Value &value, std::vector<int64_t> shape) {
+  if (value.isScalar() && shape.empty())
+    return value;
+  if (value.isScalar() || shape.empty())
+    return valueOfElements(value.elem(), std::move(shape), elementsOf(value));
+  Value same = value;
+  if (!std::ranges::equal(value.shape(), shape))
+    same.mutableArray().shape = std::move(shape);
+  return same;
 }
 
 std::vector<uint8_t> bytesOf(const Value &value) {

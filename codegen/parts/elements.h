@@ -19,6 +19,9 @@ reference::Value valueOfElements(ElemKind elem, std::vector<int64_t> shape,
 reference::Value sliceOf(const reference::Value &value, const movement::Box &within,
                          const movement::Box &box);
 
+/// The elements in row-major order with another shape of as many elements.
+reference::Value reshaped(const reference::Value &value, std::vector<int64_t> shape);
+
 /// The elements in their storage format, as files and messages hold them.
 std::vector<uint8_t> bytesOf(const reference::Value &value);
 reference::Value valueOfBytes(ElemKind elem, std::vector<int64_t> shape, const uint8_t *bytes);

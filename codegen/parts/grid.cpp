@@ -65,8 +65,10 @@ Box Grid::boxOf(const Placement &placement, std::vector<int64_t> shape, uint32_t
     if (!at.isCut())
       continue;
     Interval &axis = box[box.size() - static_cast<size_t>(-at.axis)];
-    Interval block = movement::blockOf(axis.length(), counts_[level], coordinate(part, level));
-    axis = {axis.begin + block.begin, axis.begin + block.end};
+    int64_t unit = std::max<int64_t>(at.unitLength, 1);
+    Interval block =
+        movement::blockOf(axis.length() / unit, counts_[level], coordinate(part, level));
+    axis = {axis.begin + block.begin * unit, axis.begin + block.end * unit};
   }
   // Levels cut an axis one after the other: each cuts the block that the levels before it left.
   return box;
@@ -269,10 +271,21 @@ private:
       request.fromAxis = shape_.size() - static_cast<size_t>(-before.axis);
     if (after.isCut())
       request.toAxis = shape_.size() - static_cast<size_t>(-after.axis);
+    if (before.isCut() && before.unit)
+      splitUnits(request, before.unitLength);
     if (before.isSingle())
       request.root = before.part;
     movement::StepList list = steps(request, parts);
     return {std::move(parts), std::move(list)};
+  }
+
+  /// Lists of steps cut axes into blocks of single elements, so units become an axis of their own.
+  static void splitUnits(movement::Request &request, int64_t unit) {
+    int64_t &length = request.shape[request.fromAxis];
+    length /= std::max<int64_t>(unit, 1);
+    request.shape.insert(request.shape.begin() + static_cast<ptrdiff_t>(request.fromAxis) + 1,
+                         unit);
+    request.toAxis += request.toAxis > request.fromAxis;
   }
 
   /// The steps follow from the boxes that each part holds before and after the movement.

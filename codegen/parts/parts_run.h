@@ -2,6 +2,7 @@
 // loops, choices and pages of pools (`run_loops.cpp`).
 #pragma once
 
+#include "codegen/parts/chunks.h"
 #include "codegen/parts/early_moves.h"
 #include "codegen/parts/exchange.h"
 #include "codegen/parts/fold.h"
@@ -82,8 +83,10 @@ public:
     for (uint32_t part = 0; part < grid.count(); ++part)
       if (!options.own || options.own->part == part)
         here_.push_back(part);
-    if (options.own && options.movesBeside)
+    if (options.own && options.movesBeside) {
       mover_ = std::make_unique<Mover>();
+      pairs_ = chunkedPairsOf(placed_);
+    }
   }
 
   void run(const std::vector<reference::Value> &args) {
@@ -132,13 +135,32 @@ private:
                             const std::vector<reference::Value> &args);
   reference::Value selected(const PlacedValue &value, uint32_t part);
   reference::Value applied(const PlacedValue &value, uint32_t part);
+  /// The operands of a built-in on a part, without the one that is left out.
+  std::vector<reference::Value> operandsAt(const PlacedValue &value, uint32_t part,
+                                           std::optional<size_t> without);
+  reference::Value appliedTo(const PlacedValue &value, uint32_t part,
+                             std::vector<reference::Value> operands, std::vector<int64_t> shape);
   reference::Value converted(const PlacedValue &value, uint32_t part);
   reference::Value evaluated(reference::BuiltinCall call, const PlacedValue &value, uint32_t part);
   void move(ValueId id);
-  // Movements that go on while this part computes (`run_moves.cpp`).
+  // Movements that go on while parts compute (`run_early_moves.cpp`).
+  struct Leg;
   struct Flight;
   void begin(ValueId id);
+  void setOff(ValueId id, Flight &flight);
+  void setOffTogether(ValueId id, Flight &flight);
+  void send(ValueId id, Leg leg, Flight &flight);
   void land(ValueId id);
+  void land(ValueId id, const Flight &flight, Leg &leg);
+  // By chunks, beside a product.
+  const ChunkedPair *pairWith(ValueId id, ValueId ChunkedPair::*which) const;
+  size_t axisOf(const ChunkedPair &pair) const;
+  std::vector<Chunk> chunksOfPair(const ChunkedPair &pair, const GroupMove &group);
+  void sendChunk(const ChunkedPair &pair, const GroupMove &group, const Chunk &chunk,
+                 reference::Value sent, Flight &flight);
+  bool multiplyWhatCame(const ChunkedPair &pair);
+  bool sendWhatIsComputed(const ChunkedPair &pair);
+  bool madeByChunks(ValueId id);
   /// Before this thread speaks with other parts itself.
   void waitForMoves() {
     if (mover_)
@@ -146,8 +168,11 @@ private:
   }
   const EarlyMoves &earlyMoves(ValueId begin, ValueId end);
   std::vector<GroupMove> groupsOfMove(ValueId id);
-  void moveGroup(const GroupMove &group, const PlacedValue &value, ValueId from,
-                 std::vector<reference::Value> &to);
+  std::vector<reference::Value> takenFrom(const GroupMove &group, ValueId from);
+  std::vector<movement::Box> blocksOf(const GroupMove &group, const PlacedValue &value);
+  void moveGroup(const GroupMove &group, const PlacedValue &value, Fold fold,
+                 const std::vector<reference::Value> &have,
+                 const std::vector<movement::Box> &blocks, std::vector<reference::Value> &to);
   void route(ValueId id);
   Bytes asRank(const GroupMove &group, const PlacedValue &value, size_t elementBytes,
                const Bytes &source, const movement::CombineBytes &combine);
@@ -163,6 +188,7 @@ private:
   std::vector<uint32_t> here_; ///< the parts that this process computes
   uint64_t moves_ = 0;
   Pools pools_;
+  std::vector<ChunkedPair> pairs_; ///< of a rank whose movements go on beside
   std::map<std::pair<ValueId, ValueId>, EarlyMoves> early_; ///< by the values of a body
   std::map<ValueId, std::shared_ptr<Flight>> flights_;      ///< which have not landed
   std::unique_ptr<Mover>

@@ -37,8 +37,11 @@ void PartsRun::make(ValueId id, const std::vector<Value> &args) {
   values_[id].resize(grid_.count());
   // A movement needs all parts at the same time; every other value is made part by part.
   if (value.kind == PlacedKind::Move) {
-    if (!flights_.contains(id))
-      move(id);
+    if (flights_.contains(id))
+      return;
+    // What a product multiplies by chunks comes while it does.
+    const ChunkedPair *pair = pairWith(id, &ChunkedPair::move);
+    pair && pair->operand ? begin(id) : move(id);
     return;
   }
   if (value.kind == PlacedKind::Missing) {
@@ -47,6 +50,8 @@ void PartsRun::make(ValueId id, const std::vector<Value> &args) {
     values_[id].assign(grid_.count(), Value::boolean(!isFound));
     return;
   }
+  if (madeByChunks(id))
+    return;
   for (uint32_t part : here_) {
     if (!grid_.holds(value.placement, part))
       continue;
@@ -111,10 +116,8 @@ Value PartsRun::onPart(const PlacedValue &value, uint32_t part, const std::vecto
     return applied(value, part);
   case PlacedKind::Convert:
     return converted(value, part);
-  case PlacedKind::Reshape: {
-    const Value &from = at(*value.operands[0], part);
-    return valueOfElements(from.elem(), shapeOfBox(boxAt(value, part)), elementsOf(from));
-  }
+  case PlacedKind::Reshape:
+    return reshaped(at(*value.operands[0], part), shapeOfBox(boxAt(value, part)));
   case PlacedKind::Index:
   case PlacedKind::Store:
     return selected(value, part);
@@ -166,7 +169,7 @@ Value PartsRun::selected(const PlacedValue &value, uint32_t part) {
     Value taken = value.hasOutside ? reference::readOutside(from.asArray(), *region,
                                                             at(*value.operands.back(), part))
                                    : reference::readRegion(from.asArray(), *region);
-    return valueOfElements(taken.elem(), shapeOfBox(boxAt(value, part)), elementsOf(taken));
+    return reshaped(taken, shapeOfBox(boxAt(value, part)));
   } catch (const reference::Stop &stopped) {
     stop(stopped.status, stopped.message + " (" + grid_.name(part) + ")", value);
   }
@@ -192,14 +195,26 @@ static Value positionsFrom(const Value &first, int64_t length) {
 Value PartsRun::applied(const PlacedValue &value, uint32_t part) {
   if (cast<OpExpr>(*value.expr).op->id == OpId::Index)
     return positionsFrom(at(*value.operands[0], part), boxAt(value, part)[0].length());
-  std::vector<Value> operands;
-  for (std::optional<ValueId> operand : value.operands)
-    operands.push_back(operand ? at(*operand, part) : Value());
+  return appliedTo(value, part, operandsAt(value, part, std::nullopt),
+                   shapeOfBox(boxAt(value, part)));
+}
+
+std::vector<Value> PartsRun::operandsAt(const PlacedValue &value, uint32_t part,
+                                        std::optional<size_t> without) {
+  std::vector<Value> operands(value.operands.size());
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (value.operands[i] && i != without)
+      operands[i] = at(*value.operands[i], part);
+  return operands;
+}
+
+Value PartsRun::appliedTo(const PlacedValue &value, uint32_t part, std::vector<Value> operands,
+                          std::vector<int64_t> shape) {
   std::vector<int64_t> lengths;
   for (Dim length : value.lengths)
     lengths.push_back(number(length, value));
   Value made = evaluated(builtinCallOf(cast<OpExpr>(*value.expr), value.elem, std::move(operands),
-                                       shapeOfBox(boxAt(value, part)), lengths),
+                                       std::move(shape), lengths),
                          value, part);
   if (!made.isParts())
     return made;
@@ -228,6 +243,7 @@ Value PartsRun::converted(const PlacedValue &value, uint32_t part) {
 // ---- Results -----------------------------------------------------------------------------------
 
 Value PartsRun::assembled(ValueId id) {
+  land(id);
   const PlacedValue &value = placed_.values[id];
   std::string why;
   Value whole = wholeOf(grid_, value, wholeShape(value), values_[id], why);

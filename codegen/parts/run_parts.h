@@ -36,6 +36,9 @@ struct PartsOptions {
   OwnPart *own = nullptr;           ///< null: all parts run in this process
   /// Of a part that is a rank: movements go on while it computes, by another thread that uses `own->port`.
   bool movesBeside = false;
+  /// Bytes that a part moves from which on it moves them by chunks beside the product that needs or makes them; no chunk is
+  /// smaller.
+  int64_t leastChunk = 64 << 10;
   PartFiles *files = nullptr; ///< for a part that is a rank; null: arrays are passed whole
   CheckpointOptions checkpoints = {};
   PoolOptions pools = {};

@@ -46,6 +46,8 @@ constexpr Form forms[] = {
     {"abs(a @ b)", "M, K", "K, N", "M, N"},
     {"reshape(a, [M, N, K]) + b", "M, N * K", "M, N, K", "M, N, K"},
     {"reshape(a * b, [M * N, K])", "M, N, K", "M, N, K", "M * N, K"},
+    {"reshape(reshape(a, [M * N, K]) * 2.0, [M, N, K]) + b", "M, N, K", "M, N, K", "M, N, K"},
+    {"reshape(a, [M, N * K]) @ reshape(b, [N * K, B])", "M, N, K", "N, K, B", "M, B"},
     {"transpose(a, [2, 0, 1]) + b", "M, N, K", "K, M, N", "K, M, N"},
     {"a[:, new, :] * b", "M, N", "M, K, N", "M, K, N"},
     {"broadcast(a, [M, N]) + b", "M, 1", "M, N", "M, N"},

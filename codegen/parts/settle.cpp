@@ -7,6 +7,8 @@ void settle(PlacedProgram &placed, ValueId begin, ValueId end, const Grid &grid,
   for (ValueId id = begin; id < end; ++id)
     for (size_t level = 0; level < placed.levels.size(); ++level) {
       LevelPlacement &at = placed.values[id].placement[level];
+      if (at.unit)
+        at.unitLength = evaluate(at.unit, number).value_or(1);
       if (!at.stage)
         continue;
       std::optional<int64_t> stage = evaluate(at.stage, number);

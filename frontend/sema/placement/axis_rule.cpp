@@ -254,7 +254,7 @@ std::optional<AxisRule> axisRule(const OpExpr &expr, std::span<const PlacedOpera
   }
   case AxisFlow::Lettered:
     return lettered(expr, operands, shape);
-  case AxisFlow::Reshaped: // by the lengths of the axes, `axisAfterReshape`
+  case AxisFlow::Reshaped: // by the lengths of the axes, `blocksAfterReshape`
   case AxisFlow::Everywhere:
   case AxisFlow::None:
     break;

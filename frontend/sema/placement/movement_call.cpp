@@ -99,7 +99,9 @@ static std::string whyNotHere(Context &ctx) {
     return "movements are allowed in programs only, because a `fn` or a kernel works on the data "
            "of one part";
   if (!isPlaced(ctx.tree, ctx.decl->syntax))
-    return "nothing moves in `" + ctx.decl->name + "`, whose header places no array";
+    return "nothing moves in `" + ctx.decl->name +
+           "`, whose header places no array: it has to say over which parts the program runs, as "
+           "in `x: f32[B] over chip by B` or `y: f32[B] at chip 0`";
   return {};
 }
 
@@ -154,7 +156,7 @@ static std::string wrongAlgorithm(Context &ctx, const MovementRecord &record, No
 }
 
 /// Checks that `over:` has names of levels; reports otherwise.
-static bool checkLevels(Context &ctx, const MovementRecord &record,
+static bool checkLevels(Context &ctx, const MovementRecord &record, NodeId over,
                         const std::vector<NodeId> &levels) {
   for (NodeId level : levels) {
     if (!ctx.tree.is(level, NodeKind::NameExpr)) {
@@ -164,7 +166,12 @@ static bool checkLevels(Context &ctx, const MovementRecord &record,
     }
     checkLevelName(ctx, level);
   }
-  return !levels.empty();
+  // Only of a `reshard` that has a meaning: the array is the same on all parts afterwards.
+  bool isRight = !levels.empty() || record.takes == MovementTakes::Axes;
+  if (!isRight)
+    ctx.sink.report(DiagId::BadMovement, ctx.span(over),
+                    {std::string(record.name), "`over:` names no level"});
+  return isRight;
 }
 
 /// Checks that the arguments are those of the record; reports otherwise.
@@ -201,7 +208,7 @@ static bool checkArguments(Context &ctx, NodeId node, const MovementRecord &reco
   // A shift moves along one axis, which several levels may cut.
   bool isOne = record.takes != MovementTakes::Axes;
   bool isOneLevel = isOne && record.takes != MovementTakes::Distance;
-  if (!checkLevels(ctx, record,
+  if (!checkLevels(ctx, record, named.over,
                    isOneLevel ? std::vector{named.over} : listed(ctx.tree, named.over)))
     return false;
   bool namesDims = record.takes == MovementTakes::Axis || record.takes == MovementTakes::Distance;
@@ -234,7 +241,7 @@ Expr *checkRowsCall(Context &ctx, NodeId node, const CallableDecl &callee,
   // Without a level it is the plain function, which computes on one part what the movement does on many.
   if (over == kNoNode)
     return nullptr;
-  bool isRight = checkLevels(ctx, *record, listed(ctx.tree, over));
+  bool isRight = checkLevels(ctx, *record, over, listed(ctx.tree, over));
   if (std::string why = wrongAlgorithm(ctx, *record, how); !why.empty()) {
     ctx.sink.report(DiagId::BadMovement, ctx.span(how), {std::string(record->name), why});
     isRight = false;
@@ -291,10 +298,13 @@ Expr *checkSubmit(Context &ctx, NodeId node, std::string_view name,
     return refuse(ctx.span(task), "its first argument must be a call of a `fn`");
   if (!call->type->isArray() && !call->type->isScalar())
     return refuse(ctx.span(task), "the `fn` of a task must return one array or one scalar");
-  if (std::string why = whyNotHere(ctx); !why.empty())
-    return refuse(ctx.span(node), why);
-  if (ctx.inSection)
-    return refuse(ctx.span(node), "it is in a section, which one part runs already");
+  std::string why = whyNotHere(ctx);
+  if (why.empty() && ctx.inSection)
+    why = "it is in a section, which one part runs already";
+  if (!why.empty()) {
+    ctx.sink.report(DiagId::BadMovement, ctx.span(node), {"submit", why});
+    return errorExpr(ctx, node);
+  }
   auto *made = newExpr<ConvertExpr>(ctx, node, call->type);
   made->arg = call;
   return made;

@@ -228,7 +228,7 @@ LevelPlacement ExpressionWalk::overLevel(size_t level, const JudgedExpr &judged,
   for (size_t i = 0; i < verdict.slices.size(); ++i) {
     if (!verdict.slices[i])
       continue;
-    if (std::optional<size_t> inside = cutInside(operands[i], level, *verdict.slices[i])) {
+    if (std::optional<size_t> inside = cutInside(operands[i], level, verdict.slices[i]->axis)) {
       // The result needs blocks of blocks, but the operand has blocks of the whole.
       p_.reports_.needsWhole(*inside, p_.spanOf(expr), name,
                              "one operand is " + p_.reports_.describe(*inside, *at(i).value) +
@@ -237,7 +237,7 @@ LevelPlacement ExpressionWalk::overLevel(size_t level, const JudgedExpr &judged,
                              at(i));
       throw Refused();
     }
-    operands[i][level] = {PlacementKind::Cut, *verdict.slices[i]};
+    operands[i][level] = *verdict.slices[i];
   }
   return verdict.result;
 }

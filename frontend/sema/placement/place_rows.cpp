@@ -79,6 +79,9 @@ private:
         reports_.partial(level, expr_.span, moved, "`" + std::string(movement_.name) + "`");
         return false;
       }
+      if (at[level].unit)
+        return refuse(describe(moved, level) +
+                      "; rows move between blocks of single ones, so `reshard` it first");
       if (isOver(level) && !at[level].isCut()) {
         reports_.source(level, expr_.span, movement_, moved);
         return false;

@@ -28,6 +28,10 @@ struct LevelPlacement {
   /// Of `Single` for a stage: the part that has element `stage` of an axis of length `stages` that is cut over the level;
   /// `part` is that of the last run of the loop over the stages (`codegen/parts`). Of a task `stage` is its number, and `stages` none: tasks go round the parts.
   Dim stage = {}, stages = {};
+  /// Of `Cut`: blocks are whole numbers of so many elements, `cdiv(length / unit, parts) * unit` of them; none: of single ones. So a
+  /// reshape leaves them that joins the axis with those inside it. `unitLength` is its number, when that is known (`codegen/parts`).
+  Dim unit = {};
+  int64_t unitLength = 1;
 
   bool isWhole() const { return kind == PlacementKind::Whole; }
   bool isCut() const { return kind == PlacementKind::Cut; }

@@ -18,7 +18,10 @@ std::string PlacementReports::describe(size_t level, const Placement &all,
            dims_.toString(placement.stage) + "` only";
   if (placement.isSingle())
     return "on " + levels_[level].name + " " + std::to_string(placement.part) + " only";
-  return "cut along " + axisText(dims_, shape, placement.axis) + " over the " + plural(level);
+  return "cut along " + axisText(dims_, shape, placement.axis) + " over the " + plural(level) +
+         (placement.unit
+              ? ", into blocks that are multiples of `" + dims_.toString(placement.unit) + "`"
+              : "");
 }
 
 const MovementRecord *PlacementReports::between(const LevelPlacement &from,
@@ -88,6 +91,16 @@ void PlacementReports::offerTo(size_t level, DiagnosticBuilder report, const Rep
   if (!movement || to.stage)
     return;
   std::string target;
+  // Other blocks of the same axis.
+  if (from.isCut() && from.cuts(to.axis) && from.unit != to.unit) {
+    bool isAlone = std::ranges::count_if(value.value->placement, [](const LevelPlacement &at) {
+                     return !at.isWhole();
+                   }) == 1;
+    if (isAlone && !to.unit)
+      offer(level, report, value, movementRecord(MovementId::Reshard),
+            ", by: " + axisName(dims_, shape, to.axis));
+    return;
+  }
   if (movement->takes == MovementTakes::Axis)
     target = ", by: " + axisName(dims_, shape, to.axis);
   else if (movement->takes == MovementTakes::Part)

@@ -127,6 +127,12 @@ PlacementVerdict placeCut(std::span<const PlacedOperand> operands, size_t cut, c
     const AxisLabels &labels = rule.operands[operand];
     return labels[labels.size() - static_cast<size_t>(-axis)];
   };
+  // The blocks of the operand that is cut, along an axis of another array.
+  auto blocksOn = [&](const AxisLabels &labels, AxisLabels::const_iterator axis) {
+    LevelPlacement blocks = operands[cut].placement;
+    blocks.axis = (axis - labels.begin()) - static_cast<int64_t>(labels.size());
+    return blocks;
+  };
   std::optional<int64_t> label = labelAt(cut, operands[cut].placement.axis);
   auto place = std::ranges::find(rule.result, label);
   bool isKept = label && place != rule.result.end();
@@ -136,8 +142,9 @@ PlacementVerdict placeCut(std::span<const PlacedOperand> operands, size_t cut, c
   }
   for (size_t i = 0; i < operands.size(); ++i) {
     if (operands[i].placement.isCut()) {
-      // Blocks have to meet each other, so they are cut along the same axis.
-      if (labelAt(i, operands[i].placement.axis) != label) {
+      // Blocks have to meet each other, so they are cut along the same axis, in the same units.
+      if (labelAt(i, operands[i].placement.axis) != label ||
+          operands[i].placement.unit != operands[cut].placement.unit) {
         verdict.kind = PlacementVerdict::Kind::Conflict;
         verdict.other = i;
         return verdict;
@@ -146,11 +153,10 @@ PlacementVerdict placeCut(std::span<const PlacedOperand> operands, size_t cut, c
     }
     const AxisLabels &labels = rule.operands[i];
     if (auto axis = std::ranges::find(labels, label); axis != labels.end())
-      verdict.slices[i] = (axis - labels.begin()) - static_cast<int64_t>(labels.size());
+      verdict.slices[i] = blocksOn(labels, axis);
   }
   if (isKept)
-    verdict.result = {PlacementKind::Cut,
-                      (place - rule.result.begin()) - static_cast<int64_t>(rule.result.size())};
+    verdict.result = blocksOn(rule.result, place);
   else
     verdict.result = {PlacementKind::Partial, 0, *fold};
   return verdict;
@@ -190,19 +196,38 @@ std::optional<size_t> decisiveOperand(std::span<const PlacedOperand> operands) {
 
 bool hasPlacementRule(const OpRecord &op) { return op.axisFlow != AxisFlow::None; }
 
-std::optional<int64_t> axisAfterReshape(DimContext &dims, std::span<const Dim> from, int64_t axis,
-                                        std::span<const Dim> to) {
-  size_t cut = from.size() - static_cast<size_t>(-axis);
+std::optional<LevelPlacement> blocksAfterReshape(DimContext &dims, std::span<const Dim> from,
+                                                 const LevelPlacement &cut,
+                                                 std::span<const Dim> to) {
+  size_t axis = from.size() - static_cast<size_t>(-cut.axis);
   auto behind = [&](std::span<const Dim> shape, size_t at) {
     Dim product = dims.constant(1);
     for (Dim dim : shape.subspan(at + 1))
       product = dims.mul(product, dim);
     return product;
   };
-  Dim rest = behind(from, cut);
+  LevelPlacement made = cut;
+  auto on = [&](size_t at) {
+    made.axis = static_cast<int64_t>(at) - static_cast<int64_t>(to.size());
+    return made;
+  };
+  Dim rest = behind(from, axis), together = dims.mul(from[axis], rest);
   for (size_t at = 0; at < to.size(); ++at)
-    if (to[at] == from[cut] && behind(to, at) == rest)
-      return static_cast<int64_t>(at) - static_cast<int64_t>(to.size());
+    if (to[at] == from[axis] && behind(to, at) == rest)
+      return on(at);
+  // Another axis has the same blocks if it begins at the same elements, and the elements of a unit are a whole number of
+  // those inside it. One of length 1 cannot be cut.
+  Dim elements = cut.unit ? dims.mul(cut.unit, rest) : rest;
+  for (size_t at = 0; at < to.size(); ++at) {
+    Dim inside = behind(to, at);
+    if (to[at].isConstant(1) || inside.isConstant(0) || dims.mul(to[at], inside) != together)
+      continue;
+    Dim unit = dims.floorDiv(elements, inside);
+    if (!unit || dims.mul(unit, inside) != elements)
+      return std::nullopt;
+    made.unit = unit.isConstant(1) ? Dim() : unit;
+    return on(at);
+  }
   return std::nullopt;
 }
 
@@ -234,11 +259,10 @@ PlacementVerdict placeOp(DimContext &dims, const OpExpr &expr,
   PlacementVerdict verdict;
   verdict.slices.resize(operands.size());
   if (expr.op->axisFlow == AxisFlow::Reshaped) {
-    std::optional<int64_t> axis =
-        axisAfterReshape(dims, operands[0].shape, operands[0].placement.axis, shape);
-    verdict.kind = axis ? PlacementVerdict::Kind::Fine : PlacementVerdict::Kind::NeedsWhole;
-    verdict.result = operands[0].placement;
-    verdict.result.axis = axis.value_or(0);
+    std::optional<LevelPlacement> blocks =
+        blocksAfterReshape(dims, operands[0].shape, operands[0].placement, shape);
+    verdict.kind = blocks ? PlacementVerdict::Kind::Fine : PlacementVerdict::Kind::NeedsWhole;
+    verdict.result = blocks.value_or(LevelPlacement());
     return verdict;
   }
   if (std::optional<AxisRule> rule = axisRule(expr, operands, shape))

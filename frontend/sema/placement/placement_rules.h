@@ -17,9 +17,8 @@ struct PlacementVerdict {
   Kind kind = Kind::Fine;
   size_t operand = 0, other = 0;
   LevelPlacement result;
-  /// Per operand that is the same everywhere and of which each part takes its block: the axis of
-  /// the blocks, counted from the end.
-  std::vector<std::optional<int64_t>> slices;
+  /// Per operand that is the same everywhere and of which each part takes its block: the blocks.
+  std::vector<std::optional<LevelPlacement>> slices;
 };
 
 /// Whether a built-in has a rule, and executors of parts support it.
@@ -36,9 +35,10 @@ PlacementVerdict placeOp(DimContext &dims, const OpExpr &expr,
 PlacementVerdict placeIndexed(const AxisRule &rule, std::span<const PlacedOperand> operands,
                               size_t arrays = 1);
 
-/// The axis of the result, counted from the end, whose blocks hold the same elements as those of an
-/// axis before a reshape; nothing if elements would have to move.
-std::optional<int64_t> axisAfterReshape(DimContext &dims, std::span<const Dim> from, int64_t axis,
-                                        std::span<const Dim> to);
+/// The blocks of the result of a reshape that hold the same elements as those of its operand, uneven ones included; nothing if elements
+/// would have to move. An axis that is joined with axes inside it is cut in units of those, and can be split from them again.
+std::optional<LevelPlacement> blocksAfterReshape(DimContext &dims, std::span<const Dim> from,
+                                                 const LevelPlacement &cut,
+                                                 std::span<const Dim> to);
 
 } // namespace ptl

@@ -68,6 +68,12 @@ struct PartExtent {
 };
 } // namespace
 
+/// A factor of a product.
+static std::string factorText(const std::string &text) {
+  bool isSum = text.find(" + ") != text.npos || text.find(" - ") != text.npos;
+  return isSum && !text.ends_with(')') ? "(" + text + ")" : text;
+}
+
 /// Blocks of blocks where several levels cut an axis.
 static std::vector<PartExtent> partExtents(const DimContext &dims, const PlacedProgram &placed,
                                            const PlacedValue &value) {
@@ -80,6 +86,13 @@ static std::vector<PartExtent> partExtents(const DimContext &dims, const PlacedP
       continue;
     PartExtent &extent = extents[axisOf(value, at)];
     const std::optional<uint32_t> &count = placed.levels[level].count;
+    std::string times;
+    if (at.unit) {
+      // So many units, as the text says of both that are not constants.
+      extent.number.reset();
+      extent.text += " / " + factorText(dims.toString(at.unit));
+      times = " * " + factorText(dims.toString(at.unit));
+    }
     if (extent.number && count)
       // The last part may have fewer; the text says the length of a full block.
       extent.number = (*extent.number + *count - 1) / *count;
@@ -89,7 +102,7 @@ static std::vector<PartExtent> partExtents(const DimContext &dims, const PlacedP
                       ? std::to_string(*extent.number)
                       : "cdiv(" + extent.text + ", " +
                             (count ? std::to_string(*count) : placed.levels[level].name + "s") +
-                            ")";
+                            ")" + times;
   }
   return extents;
 }
@@ -101,12 +114,6 @@ std::string partTypeText(const DimContext &dims, const PlacedProgram &placed, Va
     text += (text.empty() ? "" : ", ") + extent.text;
   std::string elem(elemName(value.elem));
   return value.shape.empty() ? elem : elem + "[" + text + "]";
-}
-
-/// A factor of a product.
-static std::string factorText(const std::string &text) {
-  bool isSum = text.find(" + ") != text.npos || text.find(" - ") != text.npos;
-  return isSum && !text.ends_with(')') ? "(" + text + ")" : text;
 }
 
 PartBytes partBytes(const DimContext &dims, const PlacedProgram &placed, ValueId id) {
