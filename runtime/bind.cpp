@@ -306,8 +306,8 @@ bool Binder::checkAllBound() {
       if (isNamed && !pending.stride)
         return failOpen(pending);
     }
-    return fail(PTL_ERROR_UNBOUND, "no argument determines the dimension `" +
-                                       entry_.dims[i].name + "`; give it by name");
+    return fail(PTL_ERROR_UNBOUND, "no argument determines the dimension `" + entry_.dims[i].name +
+                                       "`; give it by name");
   }
   if (pending_.empty())
     return true;
