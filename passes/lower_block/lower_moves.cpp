@@ -334,6 +334,27 @@ llvm::SmallVector<Value, 4> broadcastPositions(Type operand, llvm::ArrayRef<Valu
   return in;
 }
 
+/// Where an element of the value lies, and where it goes in the array, from its position in the value.
+static Ends endsOfInsert(KernelContext &c, ir::InsertOp insert, const TileBox &box,
+                         const std::optional<ShapedTile> &index, Indices at) {
+  Ends ends;
+  ends.from = broadcastPositions(insert.getValue().getType(), at, constant(c, 0));
+  auto indexAxis = insert.getIndexAxis();
+  size_t next = 0;
+  for (size_t axis = 0; axis < box.offsets.size(); ++axis) {
+    Value position = box.offsets[axis];
+    if (!box.dropped[axis]) {
+      Value along = at[next++];
+      if (index && indexAxis && static_cast<size_t>(*indexAxis) == axis)
+        along = asPosition(c, readElement(c, *index, {along}));
+      position =
+          plus(c, position, isUnit(box.steps[axis]) ? along : times(c, along, box.steps[axis]));
+    }
+    ends.to.push_back(position);
+  }
+  return ends;
+}
+
 static void lowerInsert(KernelContext &c, Operation *op) {
   auto insert = cast<ir::InsertOp>(op);
   Location loc = op->getLoc();
@@ -363,24 +384,8 @@ static void lowerInsert(KernelContext &c, Operation *op) {
   for (auto [axis, length] : llvm::enumerate(box.lengths))
     if (!box.dropped[axis])
       movement.lengths.push_back(length);
+  movement.ends = [&](Indices at) { return endsOfInsert(c, insert, box, index, at); };
   auto indexAxis = insert.getIndexAxis();
-  movement.ends = [&](Indices at) {
-    Ends ends;
-    ends.from = broadcastPositions(insert.getValue().getType(), at, constant(c, 0));
-    size_t next = 0;
-    for (size_t axis = 0; axis < box.offsets.size(); ++axis) {
-      Value position = box.offsets[axis];
-      if (!box.dropped[axis]) {
-        Value along = at[next++];
-        if (index && indexAxis && static_cast<size_t>(*indexAxis) == axis)
-          along = asPosition(c, readElement(c, *index, {along}));
-        position =
-            plus(c, position, isUnit(box.steps[axis]) ? along : times(c, along, box.steps[axis]));
-      }
-      ends.to.push_back(position);
-    }
-    return ends;
-  };
   size_t last = box.offsets.size() - 1;
   // Whole rows are moved where the value has rows, they begin at a block, and no list says where
   // single elements go.
@@ -501,64 +506,6 @@ static void lowerDeinterleave(KernelContext &c, Operation *op) {
     };
     move(c, *from, *to, movement, op->getLoc());
   }
-}
-
-// ---- the same elements in another shape ---------------------------------------------------------
-
-/// Row-major order stays: positions are counted, and split again.
-void lowerReshape(KernelContext &c, Operation *op) {
-  std::optional<ShapedTile> from = sourceOf(c, op, op->getOperand(0));
-  std::optional<ShapedTile> to = from ? newResult(c, op) : std::nullopt;
-  if (!to)
-    return;
-  from->tile = materialise(c, from->tile, op->getLoc());
-  // One instruction for the whole tile is far faster than the scalar unit, which takes elements one
-  // by one.
-  if (gatherReshaped(c, *from, *to, op->getLoc()))
-    return;
-  Movement movement;
-  movement.lengths = IndexVector(to->lengths);
-  movement.ends = [&](Indices at) {
-    Value number = constant(c, 0);
-    for (auto [position, length] : llvm::zip(at, to->lengths))
-      number = plus(c, times(c, number, length), position);
-    IndexVector in(from->lengths.size());
-    for (size_t axis = from->lengths.size(); axis-- > 0;) {
-      if (axis == 0) {
-        in[0] = number;
-        break;
-      }
-      // Without elements in the result this is never reached, so no length is 0 here.
-      in[axis] = c.b.createOrFold<arith::RemUIOp>(c.loc, number, from->lengths[axis]);
-      number = c.b.createOrFold<arith::DivUIOp>(c.loc, number, from->lengths[axis]);
-    }
-    return Ends{in, IndexVector(at.begin(), at.end())};
-  };
-  move(c, *from, *to, movement, op->getLoc());
-}
-
-void lowerPermutation(KernelContext &c, Operation *op) {
-  auto transpose = cast<ir::TransposeOp>(op);
-  std::optional<ShapedTile> from = sourceOf(c, op, op->getOperand(0));
-  std::optional<ShapedTile> to = from ? newResult(c, op) : std::nullopt;
-  if (!to)
-    return;
-  from->tile = materialise(c, from->tile, op->getLoc());
-  llvm::ArrayRef<int64_t> axes = transpose.getAxes();
-  Movement movement;
-  movement.lengths = IndexVector(to->lengths);
-  movement.ends = [&](Indices at) {
-    IndexVector in(at.size());
-    for (auto [position, axis] : llvm::zip(at, axes))
-      in[static_cast<size_t>(axis)] = position;
-    return Ends{in, IndexVector(at.begin(), at.end())};
-  };
-  // A last axis that stays is moved in rows; otherwise each element goes by itself.
-  movement.inRows = axes.back() + 1 == static_cast<int64_t>(axes.size()) &&
-                    from->tile.form == Form::Whole && to->tile.form == Form::Whole;
-  if (!movement.inRows && gatherPermuted(c, *from, *to, axes, op->getLoc()))
-    return;
-  move(c, *from, *to, movement, op->getLoc());
 }
 
 /// A value repeated along the axes that it lacks or has once.

@@ -15,10 +15,6 @@ std::optional<ShapedTile> sourceOf(KernelContext &c, Operation *op, Value operan
 std::optional<ShapedTile> newResult(KernelContext &c, Operation *op, unsigned number = 0);
 /// Lowers a part of a tile by moving its elements.
 void sliceByMoves(KernelContext &c, Operation *op, const Tile &source);
-/// Lowers a reshape of elements in the same order.
-void lowerReshape(KernelContext &c, Operation *op);
-/// Lowers a permutation of axes, or a reversal of elements.
-void lowerPermutation(KernelContext &c, Operation *op);
 /// Broadcasts a tile from one array type to another, by repeating axes of extent 1.
 Tile spread(KernelContext &c, const Tile &tile, Type from, Type to, Operation *op);
 

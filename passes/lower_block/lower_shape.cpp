@@ -8,6 +8,7 @@
 #include "passes/lower_block/lower_elementwise.h"
 #include "passes/lower_block/lower_moves.h"
 #include "passes/lower_block/queues.h"
+#include "passes/lower_block/reorder_elements.h"
 #include "passes/lower_block/tiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
