@@ -16,6 +16,7 @@
 #include "codegen/cpu/runtime_values.h"
 #include "codegen/cpu/storage.h"
 #include "codegen/cpu/store_together.h"
+#include "ir/dialect/attributes.h"
 
 using namespace mlir;
 
@@ -170,7 +171,7 @@ void lowerOp(Lowering &l, Operation *op) {
   if (auto check = dyn_cast<ir::CheckOp>(op))
     return lowerCheck(l, check);
   if (auto print = dyn_cast<ir::PrintOp>(op)) {
-    Value values = valueArray(l, print.getMessage(), print.getXs());
+    Value values = valueArray(l, print.getMessage(), print.getXs(), attrs::texts.of(print));
     auto count = static_cast<int64_t>(print.getXs().size() + !print.getMessage().empty());
     l.e.call("ptl_rt_print", {}, {l.context, values, l.e.i32(count)});
     return;

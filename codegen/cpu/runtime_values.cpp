@@ -80,7 +80,7 @@ static Value arrayDescriptor(Lowering &l, const View &view) {
   return descriptor;
 }
 
-Value valueArray(Lowering &l, StringRef text, ValueRange values) {
+Value valueArray(Lowering &l, StringRef text, ValueRange values, ArrayAttr texts) {
   const Emit &e = l.e;
   auto count = static_cast<int64_t>(values.size() + !text.empty());
   Value cells = stackBuffer(e, e.b.getI8Type(), sizeof(PtlValue) * std::max<int64_t>(count, 1));
@@ -93,9 +93,11 @@ Value valueArray(Lowering &l, StringRef text, ValueRange values) {
   };
   if (!text.empty())
     put(PTL_VALUE_TEXT, 0, textConstant(l, text));
-  for (Value value : values) {
+  for (auto [number, value] : llvm::enumerate(values)) {
     Type type = value.getType();
-    if (isScalar(value))
+    if (auto among = texts ? dyn_cast<StringAttr>(texts[number]) : StringAttr())
+      put(PTL_VALUE_TEXT, 0, textConstant(l, among));
+    else if (isScalar(value))
       // The runtime reads a scalar in the form in which an array would hold it.
       put(PTL_VALUE_SCALAR, elemCode(type), toStorage(e, scalarOf(l, value), type));
     else

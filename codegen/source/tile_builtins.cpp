@@ -4,6 +4,7 @@
 #include "codegen/source/tile_expressions.h"
 #include "codegen/source/tile_literals.h"
 #include "codegen/source/tile_ranges.h"
+#include "ir/dialect/attributes.h"
 #include "passes/analysis/op_info.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -78,10 +79,14 @@ static std::string argumentText(BodyCode &code, Operation *op, const OpRecord &r
   case ParamKind::Value: {
     // `full` takes the type of its value from its own type.
     std::vector<std::string> texts;
-    for (Value each : operands)
-      texts.push_back(record.id == OpId::Full && constantAttribute(each)
+    ArrayAttr among = attrs::texts.of(op);
+    for (auto [place, each] : llvm::enumerate(operands)) {
+      auto text = among ? dyn_cast<StringAttr>(among[place]) : StringAttr();
+      texts.push_back(text ? quoted(text.getValue())
+                      : record.id == OpId::Full && constantAttribute(each)
                           ? literalText(constantAttribute(each), each.getType(), false).text
                           : operandText(code, op, each).text);
+    }
     return llvm::join(texts, ", ");
   }
   case ParamKind::Axis:

@@ -8,6 +8,7 @@
 #include "ir/build/build_four_bits.h"
 #include "ir/build/build_type.h"
 #include "ir/build/scalar_forms.h"
+#include "ir/dialect/attributes.h"
 
 #include "frontend/sema/calls/check_op_custom_data.h"
 
@@ -311,6 +312,19 @@ static bool computesWithHeld(BuildContext &c, const OpExpr &expr) {
          (llvm::any_of(expr.args, isHeld) || llvm::any_of(expr.rest, isHeld));
 }
 
+/// The texts among the values of a `print`, where numbers stand in their places; null if there are none.
+static ArrayAttr textsAmong(BuildContext &c, const OpExpr &expr) {
+  llvm::SmallVector<Attribute> texts;
+  bool isAny = false;
+  for (const Expr *arg : expr.rest) {
+    bool isText = arg->kind == ExprKind::String;
+    texts.push_back(isText ? Attribute(c.b.getStringAttr(cast<StringExpr>(arg)->value))
+                           : Attribute(c.b.getUnitAttr()));
+    isAny |= isText;
+  }
+  return isAny ? c.b.getArrayAttr(texts) : ArrayAttr();
+}
+
 static Bound buildComputed(BuildContext &c, const OpExpr &expr) {
   if (computesWithHeld(c, expr))
     c.fail(DiagId::OnlyHeld, expr.span, {std::string(expr.op->name), "an element type here"});
@@ -358,6 +372,8 @@ static Bound buildComputed(BuildContext &c, const OpExpr &expr) {
   else if (expr.type->kind != TypeKind::Void)
     state.addTypes(irType(c, *expr.type));
   Operation *op = c.b.create(state);
+  if (ArrayAttr texts = isa<PrintOp>(op) ? textsAmong(c, expr) : ArrayAttr())
+    attrs::texts.set(op, texts);
   if (op->getNumResults() == 0)
     return {};
   if (expr.type->kind != TypeKind::Tuple)

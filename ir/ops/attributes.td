@@ -44,6 +44,9 @@ defvar Ptl_Attributes = [
   Ptl_Attribute<"strides", StrAttr, ["Argument"], ["tensor", "tile"],
     "The type of the array declares strides, so that it need not be dense: `rows` where neighbours on the last axis lie side by side all the same, `any` where they need not.",
     ["ir/build"], ["passes/transform", "codegen/cpu"], ["rows", "any"]>,
+  Ptl_Attribute<"texts", ArrayAttr, ["Operation"], ["tensor", "tile"],
+    "By value of a `print`, the text that is written in its place; a unit where the value is.",
+    ["ir/build"], ["passes/lower_block", "codegen/cpu", "codegen/source"]>,
 
   // ---- schedules ------------------------------------------------------------------------------------------
   Ptl_Attribute<"items", ArrayAttr, ["Function"], ["tensor"],

@@ -362,8 +362,6 @@ static void lowerInsert(KernelContext &c, Operation *op) {
   std::optional<Tile> dest = operandTile(c, op, insert.getDest()), out = resultTile(c, op);
   if (!from || !dest || !out)
     return;
-  // A mask has a bit for each element, and neither rows nor elements of it can be moved by
-  // themselves.
   if (dest->form == Form::Mask)
     return fail(c, op, "`insert` of packed conditions");
   // The result takes the buffer of the array that is written into where that is not used any more;
@@ -377,7 +375,6 @@ static void lowerInsert(KernelContext &c, Operation *op) {
   ShapedTile to = shaped(c, *out, op->getResult(0).getType());
   TileBox box = boxIn(insert, [&](Value v) { return scalarOf(c, v); });
   std::optional<ShapedTile> index;
-  // The failure was reported where it was found.
   if (insert.getIndex() && !(index = sourceOf(c, op, insert.getIndex())))
     return;
   Movement movement;

@@ -1,5 +1,6 @@
 // Loops without a known number of turns, and checks.
 #include "passes/lower_block/lower_while.h"
+#include "ir/dialect/attributes.h"
 #include "passes/lower_block/buffers.h"
 #include "passes/lower_block/lower_control.h"
 #include "passes/lower_block/lower_elementwise.h"
@@ -132,7 +133,11 @@ void lowerPrint(KernelContext &c, Operation *op) {
   if (c.core == CoreKind::Cube)
     return;
   Location loc = op->getLoc();
-  for (Value operand : op->getOperands()) {
+  ArrayAttr texts = attrs::texts.of(op);
+  for (auto [number, operand] : llvm::enumerate(op->getOperands())) {
+    // The instruction prints tiles; a text is written by no core.
+    if (texts && isa<StringAttr>(texts[number]))
+      continue;
     std::optional<Tile> tile = operandTile(c, op, operand);
     if (!tile)
       return;
