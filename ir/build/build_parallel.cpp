@@ -11,6 +11,19 @@ using namespace mlir;
 
 namespace ptl::ir {
 
+static bool usesSymbols(Dim dim, llvm::ArrayRef<const Local *> locals) {
+  bool found = false;
+  forEachSymbol(dim, [&](SymbolId symbol) {
+    for (const Local *local : locals) {
+      found |= local->symbol == symbol;
+      if (const RangeInfo *range = local->type->range)
+        for (Dim part : {range->start, range->count, range->length})
+          found |= part.symbol() == symbol;
+    }
+  });
+  return found;
+}
+
 /// Whether an expression reads one of the locals, or a symbol of theirs.
 static bool uses(const Expr *expr, llvm::ArrayRef<const Local *> locals) {
   if (!expr)
@@ -21,8 +34,12 @@ static bool uses(const Expr *expr, llvm::ArrayRef<const Local *> locals) {
   switch (expr->kind) {
   case ExprKind::LocalRef:
     return llvm::is_contained(locals, cast<LocalRefExpr>(expr)->local);
-  case ExprKind::Op:
-    return any(cast<OpExpr>(expr)->args);
+  case ExprKind::Op: {
+    const auto &op = cast<OpExpr>(*expr);
+    // Lengths of an operation, such as that of `zeros`, are no operands, and only mention symbols.
+    return any(op.args) || any(op.rest) ||
+           llvm::any_of(op.shape, [&](Dim dim) { return usesSymbols(dim, locals); });
+  }
   case ExprKind::Convert:
     return uses(cast<ConvertExpr>(expr)->arg, locals);
   case ExprKind::Field:
@@ -37,27 +54,20 @@ static bool uses(const Expr *expr, llvm::ArrayRef<const Local *> locals) {
   }
   case ExprKind::Index: {
     const auto &indexing = cast<IndexExpr>(*expr);
-    return uses(indexing.base, locals) ||
-           llvm::any_of(indexing.items, [&](const IndexItem &i) { return uses(i.value, locals); });
+    auto isUsed = [&](const IndexItem &item) {
+      const RangeInfo *range = item.range;
+      return uses(item.value, locals) ||
+             (range && (usesSymbols(range->start, locals) || usesSymbols(range->length, locals) ||
+                        usesSymbols(range->step, locals)));
+    };
+    return uses(indexing.base, locals) || uses(indexing.outside, locals) ||
+           llvm::any_of(indexing.items, isUsed);
   }
   case ExprKind::Const:
     return false;
   default:
     return true; // What is not understood is taken to depend: the grid is then nested, never wrong.
   }
-}
-
-static bool usesSymbols(Dim dim, llvm::ArrayRef<const Local *> locals) {
-  bool found = false;
-  forEachSymbol(dim, [&](SymbolId symbol) {
-    for (const Local *local : locals) {
-      found |= local->symbol == symbol;
-      if (const RangeInfo *range = local->type->range)
-        for (Dim part : {range->start, range->count, range->length})
-          found |= part.symbol() == symbol;
-    }
-  });
-  return found;
 }
 
 bool dependsOnHeads(const ParallelStmt &stmt, size_t from, size_t to) {
