@@ -78,6 +78,8 @@ bool dependsOnHeads(const ParallelStmt &stmt, size_t from, size_t to) {
   auto depends = [&](const Expr *part) {
     if (!part)
       return false;
+    // A known length says by its symbols what it depends on; only without one the expression is
+    // searched.
     return part->dim.isKnown() ? usesSymbols(part->dim, earlier) : uses(part, earlier);
   };
   if (over->kind == ExprKind::Tiles) {
@@ -98,6 +100,7 @@ static void buildInnerParallel(BuildContext &c, const ParallelStmt &stmt, size_t
   Location loc = c.location(stmt.span);
   const LoopHead &head = stmt.heads[from];
   LoopBounds bounds = loopBounds(c, head);
+  // No jump leaves a `parallel`, so jumps of the loop around it must not guard its statements.
   std::optional<ExitFlags> outer = std::exchange(c.exits, std::nullopt);
   auto body = [&](OpBuilder &, Location, mlir::Value position, ValueRange) {
     bindLoopVar(c, head, bounds, position);
@@ -107,11 +110,13 @@ static void buildInnerParallel(BuildContext &c, const ParallelStmt &stmt, size_t
   auto loop =
       c.b.create<scf::ForOp>(loc, bounds.lower, bounds.upper, bounds.step, ValueRange(), body);
   nameArgument(cast<BlockArgument>(loop.getInductionVar()), head.var->name);
+  // The variable ends here; its symbols must not be found by what comes behind the loop.
   eraseSymbols(*c.frame, head);
   c.exits = outer;
 }
 
 void buildParallel(BuildContext &c, const ParallelStmt &stmt, size_t from) {
+  // A grid cannot stand within another one: its points already run on one core.
   if (c.inGrid && from == 0)
     return buildInnerParallel(c, stmt, 0);
   Location loc = c.location(stmt.span);
@@ -119,6 +124,8 @@ void buildParallel(BuildContext &c, const ParallelStmt &stmt, size_t from) {
   std::vector<LoopBounds> bounds;
   size_t to = from;
   for (; to < stmt.heads.size(); ++to) {
+    // A grid has all its bounds before its first point, so a bound that uses a variable begins a
+    // grid of its own.
     if (to > from && dependsOnHeads(stmt, from, to))
       break;
     bounds.push_back(loopBounds(c, stmt.heads[to]));
@@ -137,6 +144,8 @@ void buildParallel(BuildContext &c, const ParallelStmt &stmt, size_t from) {
     nameArgument(position, stmt.heads[i].var->name);
     bindLoopVar(c, stmt.heads[i], bounds[i - from], position);
   }
+  // The rest of the heads becomes a grid within this one, which is the only statement of its
+  // points.
   bool wasInGrid = std::exchange(c.inGrid, true);
   if (to < stmt.heads.size())
     buildParallel(c, stmt, to);
