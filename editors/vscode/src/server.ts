@@ -51,10 +51,12 @@ export class Server implements vscode.Disposable {
 
   /** Starts, or stops and starts again; calls while that goes on wait for it. */
   restart(): Promise<void> {
-    this.transition = this.transition.then(async () => {
+    const next = async (): Promise<void> => {
       await this.stop();
       await this.start();
-    });
+    };
+    // A start that failed must not keep later ones from being tried.
+    this.transition = this.transition.then(next, next);
     return this.transition;
   }
 
