@@ -199,6 +199,9 @@ TEST(CheckExpr, accepted) {
 TEST(CheckExpr, oneErrorPerCause) {
   EXPECT_EQ(diagnosticsOf("fn f[N](x: i32[N]) -> f32[N] { return x * 1.5 }"),
             "E0301 1:39 `*` needs operands of one element type, found `i32` and `f32`\n");
+  EXPECT_EQ(diagnosticsOf("fn f(x: f32[4]) { for _i in tiles(max(1, 2, 3), 4) { print(x) } }")
+                .find("E0319", 5),
+            std::string::npos);
   EXPECT_EQ(diagnosticsOf("fn f() -> i32 { return 1.5 }"),
             "E0313 1:24 `1.5` is not a value of type `i32`\n");
   EXPECT_EQ(
