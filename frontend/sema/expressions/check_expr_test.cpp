@@ -212,6 +212,18 @@ TEST(CheckExpr, oneErrorPerCause) {
             "E0346 1:52 axis 2 does not exist: the rank of `f32[N]` is 1\n");
 }
 
+TEST(CheckExpr, partsOfPartsAreNoPlaces) {
+  const char *const kernel =
+      "kernel k[N](c: inout f32[N]) { parallel r in tiles(N, 4) { c[r] += 1.0 } }\n";
+  for (const char *statement : {"d[1:3, :][0, :] = 9.0", "k(inout d[1:3, :][0, :])"}) {
+    std::string text = diagnosticsOf(std::string(kernel) +
+                                     "program p(x: f32[4, 4]) -> (y: f32[4, 4]) {\n var d = x\n " +
+                                     statement + "\n y = d }");
+    EXPECT_EQ(text.substr(0, 5), "E0521") << statement << "\n" << text;
+    EXPECT_EQ(text.find("E0", 5), text.npos) << statement << "\n" << text;
+  }
+}
+
 TEST(CheckExpr, lengthsThatAreTooLarge) {
   // A length that is unknown equals all others, so none of these may stay without a report.
   const char *const sources[] = {
