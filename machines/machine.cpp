@@ -24,6 +24,7 @@ static bool contains(const std::vector<NamePair> &pairs, std::string_view a, std
 bool MemorySpace::hasLayout(std::string_view layout) const { return contains(layouts, layout); }
 
 bool Move::carries(std::string_view source, std::string_view result) const {
+  // A type that stays the same is no conversion.
   return source == result ? contains(types, source) : contains(conversions, source, result);
 }
 
@@ -82,6 +83,7 @@ static std::vector<std::string> shortestRoute(const std::vector<Move> &moves, st
 std::vector<std::string> Machine::route(std::string_view from, std::string_view to) const {
   if (from == to)
     return {std::string(from)};
+  // Through global memory a value takes many times as long, so a longer way on chip is preferred.
   std::vector<std::string> onChip = shortestRoute(moves, from, to, "gm");
   return onChip.empty() ? shortestRoute(moves, from, to, "") : onChip;
 }
@@ -96,6 +98,7 @@ const std::vector<TypeRow> *Machine::instruction(std::string_view name) const {
 }
 
 static bool rowTakes(const TypeRow &row, std::span<const std::string_view> types) {
+  // A row that is one name stands for all tiles of the instruction, however many there are.
   if (row.size() == 1)
     return std::all_of(types.begin(), types.end(),
                        [&](std::string_view type) { return type == row.front(); });
@@ -137,6 +140,8 @@ std::string Machine::whyNot(std::string_view name, std::span<const std::string_v
     if (!hasType(type))
       return "`" + std::string(type) + "` is not on " + this->name;
   const std::string *reason = nullptr;
+  // The most special reason is given: for all types, then for the first ones, for any, for one type
+  // everywhere.
   for (size_t count = types.size(); count > 0 && !reason; --count)
     reason = reasonOf(*this, std::string(name) + " " + joined(types.first(count), " "));
   if (!reason)
@@ -292,6 +297,7 @@ std::optional<Machine> machineVariant(Machine machine, std::string_view name) {
   for (const MachineVariant &variant : machine.variants)
     if (variant.name == name.substr(colon + 1)) {
       machine.clockMhz = variant.clockMhz;
+      // A variant only changes numbers; the pipes of its cores are those of the machine.
       for (const MachineCore &counted : variant.cores)
         for (MachineCore &core : machine.cores)
           if (core.kind == counted.kind)
@@ -312,6 +318,8 @@ const Machine *knownMachine(std::string_view name) {
   static std::mutex mutex;
   static std::map<std::string, std::optional<Machine>, std::less<>> machines;
   std::lock_guard lock(mutex);
+  // Names that are no machines are remembered as well, since sources with errors ask again and
+  // again.
   auto found = machines.find(name);
   if (found == machines.end())
     found = machines.emplace(std::string(name), findMachine(name)).first;

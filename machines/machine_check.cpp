@@ -24,12 +24,15 @@ static std::string checkVariants(const Machine &machine) {
 
 static std::string checkMemory(const Machine &machine, const MemorySpace &memory,
                                const std::string &path) {
+  // The usable size is computed as the difference, and would be negative.
   if (memory.reserved > memory.bytes)
     return "`" + path + ".reserved` is " + std::to_string(memory.reserved) + ", more than the " +
            std::to_string(memory.bytes) + " bytes of `" + memory.place + "`";
+  // Addresses are rounded up with masks, which needs a power of two.
   if (memory.alignment & (memory.alignment - 1))
     return "`" + path + ".alignment` is " + std::to_string(memory.alignment) +
            ", which is not a power of two";
+  // Global memory belongs to no kind of core.
   if (!memory.core.empty() && !machine.core(memory.core))
     return unknown(path + ".core", memory.core, "cores");
   return "";
@@ -66,6 +69,7 @@ static std::string checkMove(const Machine &machine, const Move &move, const std
   for (size_t i = 0; i < move.instructions.size(); ++i)
     if (!machine.instruction(move.instructions[i]))
       return unknown(item(path + ".instructions", i), move.instructions[i], "instructions");
+  // A layout that one end does not have could never be used, and is a slip of the pen.
   for (size_t i = 0; i < move.layouts.size(); ++i) {
     if (!from->hasLayout(move.layouts[i].first))
       return unknown(item(path + ".layouts", i) + "[0]", move.layouts[i].first,
@@ -95,6 +99,7 @@ static std::string checkInstructions(const Machine &machine) {
           return unknown(item(path, i), type, "element types");
     }
   }
+  // With a base, a list may get an instruction back whose reason the base still has.
   for (const auto &[name, reason] : machine.missing)
     if (machine.instruction(name))
       return "`missing." + name +
@@ -115,6 +120,7 @@ std::string inconsistency(const Machine &machine) {
   if (error.empty())
     error = checkTypes(machine, machine.atomicTypes, "atomicTypes");
   for (size_t i = 0; i < machine.crossCore.reserved.size() && error.empty(); ++i)
+    // Flags are numbered from 0.
     if (machine.crossCore.reserved[i] >= machine.crossCore.flags)
       error = "`" + item("crossCore.reserved", i) + "` is " +
               std::to_string(machine.crossCore.reserved[i]) + ", but there are " +

@@ -11,6 +11,7 @@ static void addDefinitions(const Json &schema, const Json &all, Json &used) {
     for (const auto &[name, value] : schema.items()) {
       if (name == "$ref" && value.is_string()) {
         std::string part = value.get<std::string>().substr(std::string_view("#/$defs/").size());
+        // Definitions may refer to each other in a circle.
         if (!used.contains(part)) {
           used[part] = all.at(part);
           addDefinitions(all.at(part), all, used);
@@ -34,6 +35,7 @@ Json toolList() {
   for (const ToolInfo &tool : allTools()) {
     bool reads = tool.hints == ToolHints::Reads;
     Json annotations = {{"title", tool.title}, {"readOnlyHint", reads}, {"openWorldHint", false}};
+    // The other hints only have a meaning for tools that change something.
     if (!reads)
       annotations.update({{"destructiveHint", false}, {"idempotentHint", false}});
     list.push_back({{"name", tool.name},
@@ -51,6 +53,7 @@ std::optional<Json> resourceList(const std::string &cursor) {
   const std::vector<LibraryPage> &pages = libraryPages();
   size_t first = 0;
   if (!cursor.empty()) {
+    // A cursor that the server has not given is refused like one beyond the end.
     first = integerIn<size_t>(cursor).value_or(pages.size());
     if (first >= pages.size())
       return std::nullopt;

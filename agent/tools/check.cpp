@@ -24,6 +24,7 @@ void runCheck(Call &call, Answer &answer) {
   if (!source)
     return;
   std::string fits;
+  // A program with errors is not compiled: more reports would follow from the first ones.
   if (call.arguments.has(ArgumentId::Target) && !source->sink.hasErrors()) {
     std::optional<Chip> chip = chipOf(call, *source, answer);
     if (!chip)
@@ -45,6 +46,7 @@ void runCheck(Call &call, Answer &answer) {
   answer.body["ok"] = errors == 0;
   answer.summary = source->path + ": " + counted(errors, "error") + ", " +
                    counted(answer.body["warnings"].get<size_t>(), "warning") + fits;
+  // Where no fix is offered, the page of the code is the best way on; one is enough.
   for (const Diagnostic &each : source->sink.all())
     if (each.severity == Severity::Error && each.fixes.empty()) {
       answer.next("explain", {{"code", diagInfo(each.id).code}},

@@ -39,6 +39,7 @@ void RunResults::add(const std::string &name, const rt::OwnedArray &array) {
     if (array.count() <= small)
       elements.push_back(isFloat(kind) ? numberJson(value) : Json(scalar.i));
     notNumbers += std::isnan(value);
+    // A NaN would make the minimum, the maximum and the mean NaN as well; it is counted apart.
     if (std::isnan(value))
       continue;
     low = std::min(low, value);
@@ -66,6 +67,7 @@ static std::optional<std::vector<std::string>> wordsOf(const Call &call, const C
   std::map<std::string, std::string> inputs = call.arguments.values(ArgumentId::Inputs);
   for (const auto &[name, value] : inputs) {
     std::string word = value;
+    // A path is resolved by the rules of the folders before the compiler sees it.
     if (value.starts_with("@")) {
       std::string problem, path = call.roots.resolve(value.substr(1), &problem);
       if (path.empty()) {
@@ -110,6 +112,7 @@ static bool runOnReference(const CheckedProgram &program, Source &source, const 
   reference::RunOptions options;
   options.tunables = std::move(tunables);
   options.print = [&](const std::string &line) { printed += line; };
+  // The interpreter is for small arrays: sizes meant for a chip would take all memory and hours.
   options.mostElements = int64_t(1) << 28;
   std::vector<reference::Value> args;
   size_t array = 0, scalar = 0;
@@ -153,6 +156,7 @@ static bool runNative(const Call &call, const CallableDecl &decl, const rt::Entr
                      result.failure.message;
     return false;
   }
+  // Why it was not compiled stands among the diagnostics.
   if (!result.compiled)
     return false;
   size_t output = 0, array = 0;

@@ -40,8 +40,11 @@ static std::string outsideImport(const Call &call, const SourceFile &file,
     for (const fs::path &place : importRequest(tree, node, file.path(), options).places) {
       std::string path = place.lexically_normal().string();
       std::error_code error;
+      // Every place where the import may be found counts, even if there is no file: whether one
+      // exists outside is nothing that the client may learn.
       if (!call.roots.holds(path, options.stdPath))
         return path;
+      // Files may import each other.
       if (!fs::is_regular_file(place, error) || !seen.insert(path).second)
         continue;
       SourceManager sources;
@@ -101,6 +104,7 @@ std::unique_ptr<Source> checkSource(const Call &call, Answer &answer, bool refus
       return nullptr;
     }
     std::optional<int64_t> number = givenNumber(value);
+    // `entry.C` chooses a variant of an entry, of which the checker knows nothing.
     if (number && name.find('.') == name.npos)
       source->options.defines[name] = *number;
   }
@@ -119,6 +123,7 @@ std::optional<Chip> chipOf(const Call &call, const Source &source, Answer &answe
   const MachineSet &machines = *source.options.machines;
   std::string name = call.arguments.text(ArgumentId::Target, "a3");
   const Machine *machine = machines.find(name);
+  // The processor has no pipes and buffers that these tools could show.
   if (!machine || machine->executable) {
     std::string chips;
     for (const std::string &chip : machines.chips())
@@ -157,6 +162,7 @@ std::vector<const CallableDecl *> chipEntries(const Call &call, const Source &so
   std::vector<const CallableDecl *> all, chosen;
   std::string name = call.arguments.text(ArgumentId::Entry);
   for (const CallableDecl *decl : source.program->modules.front()->callables) {
+    // A `fn` is inlined into its callers and has no code of its own on a chip.
     if (!isForChips(*decl) || !decl->isFor(machine.name))
       continue;
     all.push_back(decl);
@@ -209,6 +215,7 @@ static std::vector<TextEdit> certainEdits(const Source &source, size_t &count) {
           !fix->edits.empty() && std::none_of(fix->edits.begin(), fix->edits.end(), touches) &&
           std::all_of(fix->edits.begin(), fix->edits.end(),
                       [&](const TextEdit &edit) { return edit.span.file == source.file; });
+      // A fix is made as a whole or not at all, since half of it could break the program.
       count += isFree;
       if (isFree)
         edits.insert(edits.end(), fix->edits.begin(), fix->edits.end());
@@ -251,6 +258,8 @@ static Json diagnosticJson(const Call &call, const Source &source, const Diagnos
 }
 
 void addDiagnostics(const Call &call, Source &source, Answer &answer) {
+  // An agent reads all of an answer, and one mistake often causes many reports; the whole list is
+  // under `more`.
   constexpr size_t most = 6;
   size_t certain = 0, warnings = 0;
   Json again = {{"tool", call.tool.name}, {"arguments", call.arguments.json()}};

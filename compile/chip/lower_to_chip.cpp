@@ -31,6 +31,7 @@ static std::optional<ChipProgram> synchronise(const CompileContext &context, Chi
   StageMessages messages(context);
   context.step("derive-sync");
   for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.program.kernels)
+    // The loops of a kernel by hand are the stages that its author wrote.
     if (!attrs::byHand.isOn(*kernel))
       for (auto each : kernel->getOps<mlir::func::FuncOp>())
         pto::peelStages(each);
@@ -40,9 +41,11 @@ static std::optional<ChipProgram> synchronise(const CompileContext &context, Chi
     pto::BlockMachine machine(*options.chip);
     for (auto each : kernel->getOps<mlir::func::FuncOp>()) {
       pto::SyncResult &sync = program.sync.emplace_back();
+      // Kernels by hand have an entry too, so that the list stays beside that of the kernels.
       if (!byHand)
         pto::deriveSync(each, machine, sync);
     }
+    // A fault is found here rather than by the prover, whose message would be about the program.
     if (mlir::failed(mlir::verify(*kernel))) {
       context.log().reportFault("derive-sync", messages.text, *kernel);
       return std::nullopt;
@@ -122,6 +125,7 @@ static std::optional<LoweredKernels> searchInPipes(const CompileContext &context
                                                    StageRecord *record, const OnPhase &onPhase) {
   if (!tilesAreChosen(tensor))
     return searchForRoom(context, tensor, search, record, onPhase);
+  // The first search only finds the tiles of the usual form, so nothing of it is recorded.
   ChipSearch usual(/*mayHalve=*/true, /*mayCut=*/true);
   std::optional<LoweredKernels> lowered = searchForRoom(context, tensor, usual, nullptr, {});
   if (!lowered)
@@ -157,8 +161,10 @@ ChipResult lowerToChip(const CompileContext &context, const BuiltEntry &entry,
   result.program = synchronise(context, std::move(*result.program), record.get());
   if (result.program)
     result.program = judge(context, std::move(*result.program));
+  // Also what the prover has refuted is dumped: that is when somebody wants to look at it.
   if (context.log().dumps())
     dumpStages(context, *record);
+  // Only a program that was kept is worth a warning.
   if (result.program)
     warnOfParts(context, *result.program);
   if (context.options().keepsStages)

@@ -70,6 +70,18 @@ static void assignBound(Bound &target, const Bound &value) {
     assignBound(target.parts[i], value.parts[i]);
 }
 
+Bound &slotOf(BuildContext &c, const Expr &place) {
+  if (place.kind == ExprKind::Index)
+    return slotOf(c, *cast<IndexExpr>(place).base);
+  // The parts of a struct are values of their own.
+  if (place.kind == ExprKind::Field) {
+    const auto &field = cast<FieldExpr>(place);
+    return slotOf(c, *field.base).parts[field.fieldIndex];
+  }
+  // The checker has refused everything that is no part of a variable.
+  return c.bound(*cast<LocalRefExpr>(place).local);
+}
+
 Bound zeroOf(BuildContext &c, const Type &type, Location loc) {
   if (type.kind == TypeKind::Tuple || type.kind == TypeKind::Struct) {
     Bound bound;
@@ -176,16 +188,12 @@ void buildAssign(BuildContext &c, const AssignStmt &stmt) {
   mlir::Value value = buildValue(c, *stmt.value);
   if (isRef)
     return storeInto(c, value, target, buildBox(c, *stmt.place, target, true), stmt.mode, loc);
-  const Expr *base = stmt.place->base;
-  // The target is a field of a struct, whose parts are values of their own.
-  Bound *slot = &target;
-  if (base->kind == ExprKind::Field)
-    slot = &target.parts[cast<FieldExpr>(base)->fieldIndex];
-  Box box = buildBox(c, *stmt.place, *slot, true);
+  Bound &slot = slotOf(c, *stmt.place);
+  Box box = buildBox(c, *stmt.place, slot, true);
   IntegerAttr scatterAxis = box.scatter ? c.b.getI64IntegerAttr(box.scatterAxis) : IntegerAttr();
   // A part of a value is replaced by making a new value.
-  slot->value =
-      c.make<InsertOp>(loc, slot->value.getType(), value, slot->value, box.offsets, box.lengths,
+  slot.value =
+      c.make<InsertOp>(loc, slot.value.getType(), value, slot.value, box.offsets, box.lengths,
                        box.steps, box.scatter, c.b.getDenseI64ArrayAttr(box.dropped), scatterAxis);
 }
 

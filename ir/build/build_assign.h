@@ -11,6 +11,9 @@ void buildAssign(BuildContext &c, const AssignStmt &stmt);
 /// Binds a local to a value. The value gets the local's name, and the local's symbol is bound to
 /// the value.
 void bindLocal(BuildContext &c, Local &local, Bound value);
+/// Where the array or scalar at the root of a place is bound: of a variable, or of a field of one
+/// at any depth.
+Bound &slotOf(BuildContext &c, const Expr &place);
 Bound zeroOf(BuildContext &c, const Type &type, mlir::Location loc);
 /// Stores a value to a box of storage.
 void storeBox(BuildContext &c, mlir::Value value, mlir::Value ref, const Box &box, AssignMode mode,

@@ -128,33 +128,45 @@ Bound buildIfExpr(BuildContext &c, const IfExpr &expr) {
   return hasValue ? result : Bound();
 }
 
+mlir::Value buildWhere(BuildContext &c, mlir::Value condition, bool when, const Expr &expr,
+                       Location loc) {
+  Slots slots = assignedSlots(c, {}, &expr);
+  llvm::SmallVector<mlir::Value> before = slotValues(slots);
+  llvm::SmallVector<mlir::Type> types{c.b.getI1Type()};
+  llvm::append_range(types, ValueRange(before).getTypes());
+  auto branch = c.make<scf::IfOp>(loc, types, condition, true, true);
+  auto arm = [&](mlir::Block *block, bool evaluate) {
+    OpBuilder::InsertionGuard guard(c.b);
+    c.b.setInsertionPointToStart(block);
+    setSlots(slots, before);
+    llvm::SmallVector<mlir::Value> values{
+        evaluate ? buildValue(c, expr) : mlir::Value(c.make<arith::ConstantIntOp>(loc, !when, 1))};
+    llvm::append_range(values, slotValuesAs(c, slots, ValueRange(before).getTypes(), loc));
+    c.make<scf::YieldOp>(loc, values);
+  };
+  arm(branch.thenBlock(), when);
+  arm(branch.elseBlock(), !when);
+  setSlots(slots, branch.getResults().drop_front());
+  mlir::Block &evaluated = when ? *branch.thenBlock() : *branch.elseBlock();
+  // By hand a condition is what it says, as long as computing all of it has no effect.
+  bool computesBoth = c.manual ? llvm::all_of(evaluated.without_terminator(),
+                                              [](Operation &op) { return isPure(&op); })
+                               : isLittle(evaluated);
+  if (!computesBoth || !slots.empty())
+    return branch.getResult(0);
+  mlir::Value value = evaluated.getTerminator()->getOperand(0);
+  moveBefore(branch, evaluated);
+  branch.erase();
+  return when ? mlir::Value(c.make<arith::AndIOp>(loc, condition, value))
+              : mlir::Value(c.make<arith::OrIOp>(loc, condition, value));
+}
+
 Bound buildLogical(BuildContext &c, const LogicalExpr &expr) {
   Location loc = c.here(expr);
   mlir::Value lhs = buildValue(c, *expr.lhs);
   if (std::optional<bool> known = constantCondition(lhs))
     return *known == expr.isAnd ? Bound::of(buildValue(c, *expr.rhs)) : Bound::of(lhs);
-  auto branch = c.make<scf::IfOp>(loc, c.b.getI1Type(), lhs, true);
-  auto arm = [&](mlir::Block *block, bool evaluate) {
-    OpBuilder::InsertionGuard guard(c.b);
-    c.b.setInsertionPointToStart(block);
-    mlir::Value value = evaluate ? buildValue(c, *expr.rhs)
-                                 : mlir::Value(c.make<arith::ConstantIntOp>(loc, !expr.isAnd, 1));
-    c.make<scf::YieldOp>(loc, value);
-  };
-  arm(branch.thenBlock(), expr.isAnd);
-  arm(branch.elseBlock(), !expr.isAnd);
-  mlir::Block &evaluated = expr.isAnd ? *branch.thenBlock() : *branch.elseBlock();
-  // By hand a condition is what it says, as long as computing all of it has no effect.
-  bool computesBoth = c.manual ? llvm::all_of(evaluated.without_terminator(),
-                                              [](Operation &op) { return isPure(&op); })
-                               : isLittle(evaluated);
-  if (!computesBoth)
-    return Bound::of(branch.getResult(0));
-  mlir::Value rhs = evaluated.getTerminator()->getOperand(0);
-  moveBefore(branch, evaluated);
-  branch.erase();
-  return Bound::of(expr.isAnd ? mlir::Value(c.make<arith::AndIOp>(loc, lhs, rhs))
-                              : mlir::Value(c.make<arith::OrIOp>(loc, lhs, rhs)));
+  return Bound::of(buildWhere(c, lhs, expr.isAnd, *expr.rhs, loc));
 }
 
 } // namespace ptl::ir

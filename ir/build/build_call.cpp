@@ -49,14 +49,12 @@ static mlir::Value allocate(BuildContext &c, ArrayType type, mlir::Value like, L
 
 /// Gives an `inout` argument its new content.
 static void assignInout(BuildContext &c, const CallArg &arg, mlir::Value value, Location loc) {
-  if (arg.value->kind == ExprKind::LocalRef) {
-    c.bound(*cast<LocalRefExpr>(arg.value)->local).value = value;
+  Bound &target = slotOf(c, *arg.value);
+  if (arg.value->kind != ExprKind::Index) {
+    target.value = value;
     return;
   }
   const auto &place = cast<IndexExpr>(*arg.value);
-  if (place.base->kind != ExprKind::LocalRef)
-    return;
-  Bound &target = c.bound(*cast<LocalRefExpr>(place.base)->local);
   Box box = buildBox(c, place, target, true);
   if (isa<RefType>(target.value.getType()))
     return storeInto(c, value, target, box, AssignMode::Set, loc);

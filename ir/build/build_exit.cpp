@@ -55,11 +55,13 @@ bool mayReturn(const Stmt &stmt) {
 }
 
 void setExit(BuildContext &c, mlir::Value ExitFlags::*flag, Location loc) {
+  // Without flags there is no loop around that can be left early.
   if (c.exits)
     (*c.exits).*flag = c.make<arith::ConstantIntOp>(loc, 1, 1);
 }
 
 void leaveOuterLoop(BuildContext &c, Location loc) {
+  // A `return` in an inner loop also ends the outer one, whose own flag it has not set.
   if (c.returnSlot && c.exits)
     c.exits->broke = c.b.createOrFold<arith::OrIOp>(loc, c.exits->broke, c.returnSlot->flag);
 }
@@ -91,6 +93,7 @@ void buildUnlessExited(BuildContext &c, const ptl::Block &block, Location loc,
     c.make<scf::YieldOp>(loc, slotValuesAs(c, slots, branch.getResultTypes(), loc));
   };
   buildArm(branch.thenBlock(), true);
+  // What is skipped leaves all variables as they are.
   buildArm(branch.elseBlock(), false);
   setSlots(slots, branch.getResults());
 }

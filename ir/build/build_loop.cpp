@@ -306,19 +306,22 @@ void buildWhile(BuildContext &c, const WhileStmt &stmt) {
   bool exits = mayExit(*stmt.body) || mayReturn(stmt);
   mlir::Value no = c.make<arith::ConstantIntOp>(loc, 0, 1);
   c.exits = ExitFlags{no, no};
-  Slots slots = assignedSlots(c, {stmt.body});
+  Slots slots = assignedSlots(c, {stmt.body}, stmt.condition);
   llvm::SmallVector<mlir::Value> init = slotValues(slots);
   llvm::SmallVector<mlir::Type> types(ValueRange(init).getTypes());
   auto before = [&](OpBuilder &, Location, ValueRange args) {
     setSlots(slots, args);
-    mlir::Value go = buildValue(c, *stmt.condition);
+    mlir::Value go;
     if (exits) {
       mlir::Value one = c.make<arith::ConstantIntOp>(loc, 1, 1);
-      // `while` with exits runs as long as nothing has left it and the condition holds.
+      // Once the loop has been left, its condition is not computed again: what it reads may lie
+      // beyond the end of an array, which is why the loop was left.
       mlir::Value running = c.make<arith::XOrIOp>(loc, c.exits->broke, one);
-      go = c.make<arith::AndIOp>(loc, running, go);
+      go = buildWhere(c, running, true, *stmt.condition, loc);
+    } else {
+      go = buildValue(c, *stmt.condition);
     }
-    c.make<scf::ConditionOp>(loc, go, args);
+    c.make<scf::ConditionOp>(loc, go, slotValuesAs(c, slots, types, loc));
   };
   auto after = [&](OpBuilder &, Location, ValueRange args) {
     setSlots(slots, args);

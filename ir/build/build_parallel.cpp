@@ -11,6 +11,19 @@ using namespace mlir;
 
 namespace ptl::ir {
 
+static bool usesSymbols(Dim dim, llvm::ArrayRef<const Local *> locals) {
+  bool found = false;
+  forEachSymbol(dim, [&](SymbolId symbol) {
+    for (const Local *local : locals) {
+      found |= local->symbol == symbol;
+      if (const RangeInfo *range = local->type->range)
+        for (Dim part : {range->start, range->count, range->length})
+          found |= part.symbol() == symbol;
+    }
+  });
+  return found;
+}
+
 /// Whether an expression reads one of the locals, or a symbol of theirs.
 static bool uses(const Expr *expr, llvm::ArrayRef<const Local *> locals) {
   if (!expr)
@@ -21,8 +34,12 @@ static bool uses(const Expr *expr, llvm::ArrayRef<const Local *> locals) {
   switch (expr->kind) {
   case ExprKind::LocalRef:
     return llvm::is_contained(locals, cast<LocalRefExpr>(expr)->local);
-  case ExprKind::Op:
-    return any(cast<OpExpr>(expr)->args);
+  case ExprKind::Op: {
+    const auto &op = cast<OpExpr>(*expr);
+    // Lengths of an operation, such as that of `zeros`, are no operands, and only mention symbols.
+    return any(op.args) || any(op.rest) ||
+           llvm::any_of(op.shape, [&](Dim dim) { return usesSymbols(dim, locals); });
+  }
   case ExprKind::Convert:
     return uses(cast<ConvertExpr>(expr)->arg, locals);
   case ExprKind::Field:
@@ -37,27 +54,20 @@ static bool uses(const Expr *expr, llvm::ArrayRef<const Local *> locals) {
   }
   case ExprKind::Index: {
     const auto &indexing = cast<IndexExpr>(*expr);
-    return uses(indexing.base, locals) ||
-           llvm::any_of(indexing.items, [&](const IndexItem &i) { return uses(i.value, locals); });
+    auto isUsed = [&](const IndexItem &item) {
+      const RangeInfo *range = item.range;
+      return uses(item.value, locals) ||
+             (range && (usesSymbols(range->start, locals) || usesSymbols(range->length, locals) ||
+                        usesSymbols(range->step, locals)));
+    };
+    return uses(indexing.base, locals) || uses(indexing.outside, locals) ||
+           llvm::any_of(indexing.items, isUsed);
   }
   case ExprKind::Const:
     return false;
   default:
     return true; // What is not understood is taken to depend: the grid is then nested, never wrong.
   }
-}
-
-static bool usesSymbols(Dim dim, llvm::ArrayRef<const Local *> locals) {
-  bool found = false;
-  forEachSymbol(dim, [&](SymbolId symbol) {
-    for (const Local *local : locals) {
-      found |= local->symbol == symbol;
-      if (const RangeInfo *range = local->type->range)
-        for (Dim part : {range->start, range->count, range->length})
-          found |= part.symbol() == symbol;
-    }
-  });
-  return found;
 }
 
 bool dependsOnHeads(const ParallelStmt &stmt, size_t from, size_t to) {
@@ -68,6 +78,8 @@ bool dependsOnHeads(const ParallelStmt &stmt, size_t from, size_t to) {
   auto depends = [&](const Expr *part) {
     if (!part)
       return false;
+    // A known length says by its symbols what it depends on; only without one the expression is
+    // searched.
     return part->dim.isKnown() ? usesSymbols(part->dim, earlier) : uses(part, earlier);
   };
   if (over->kind == ExprKind::Tiles) {
@@ -88,6 +100,7 @@ static void buildInnerParallel(BuildContext &c, const ParallelStmt &stmt, size_t
   Location loc = c.location(stmt.span);
   const LoopHead &head = stmt.heads[from];
   LoopBounds bounds = loopBounds(c, head);
+  // No jump leaves a `parallel`, so jumps of the loop around it must not guard its statements.
   std::optional<ExitFlags> outer = std::exchange(c.exits, std::nullopt);
   auto body = [&](OpBuilder &, Location, mlir::Value position, ValueRange) {
     bindLoopVar(c, head, bounds, position);
@@ -97,11 +110,13 @@ static void buildInnerParallel(BuildContext &c, const ParallelStmt &stmt, size_t
   auto loop =
       c.b.create<scf::ForOp>(loc, bounds.lower, bounds.upper, bounds.step, ValueRange(), body);
   nameArgument(cast<BlockArgument>(loop.getInductionVar()), head.var->name);
+  // The variable ends here; its symbols must not be found by what comes behind the loop.
   eraseSymbols(*c.frame, head);
   c.exits = outer;
 }
 
 void buildParallel(BuildContext &c, const ParallelStmt &stmt, size_t from) {
+  // A grid cannot stand within another one: its points already run on one core.
   if (c.inGrid && from == 0)
     return buildInnerParallel(c, stmt, 0);
   Location loc = c.location(stmt.span);
@@ -109,6 +124,8 @@ void buildParallel(BuildContext &c, const ParallelStmt &stmt, size_t from) {
   std::vector<LoopBounds> bounds;
   size_t to = from;
   for (; to < stmt.heads.size(); ++to) {
+    // A grid has all its bounds before its first point, so a bound that uses a variable begins a
+    // grid of its own.
     if (to > from && dependsOnHeads(stmt, from, to))
       break;
     bounds.push_back(loopBounds(c, stmt.heads[to]));
@@ -127,6 +144,8 @@ void buildParallel(BuildContext &c, const ParallelStmt &stmt, size_t from) {
     nameArgument(position, stmt.heads[i].var->name);
     bindLoopVar(c, stmt.heads[i], bounds[i - from], position);
   }
+  // The rest of the heads becomes a grid within this one, which is the only statement of its
+  // points.
   bool wasInGrid = std::exchange(c.inGrid, true);
   if (to < stmt.heads.size())
     buildParallel(c, stmt, to);

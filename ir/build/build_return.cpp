@@ -17,6 +17,8 @@ namespace ptl::ir {
 void buildReturn(BuildContext &c, const ReturnStmt &stmt) {
   Location loc = c.location(stmt.span);
   Bound value = stmt.value ? readRef(c, buildExpr(c, *stmt.value), loc) : Bound();
+  // Outside of loops the statements behind a `return` were not built, so its value is that of the
+  // function.
   if (!c.returnSlot) {
     c.returned = std::move(value);
     return;
@@ -24,9 +26,11 @@ void buildReturn(BuildContext &c, const ReturnStmt &stmt) {
   Slots from, to;
   addSlots(value, from);
   addSlots(c.returnSlot->value, to);
+  // The slot is carried by the loops around, which fix its types.
   for (auto [source, target] : llvm::zip(from, to))
     *target = castTo(c, *source, (*target).getType(), loc);
   c.returnSlot->flag = c.make<arith::ConstantIntOp>(loc, 1, 1);
+  // For the innermost loop a `return` is a `break`; the flag of the slot leaves the others.
   setExit(c, &ExitFlags::broke, loc);
 }
 
@@ -39,6 +43,7 @@ static void buildReturningBranch(BuildContext &c, mlir::Value condition,
   auto buildArm = [&](Region &region, const std::function<void()> &arm) {
     OpBuilder::InsertionGuard guard(c.b);
     c.b.createBlock(&region);
+    // Each arm begins with the variables as they were before the branch.
     *c.frame = saved;
     arm();
     return c.returned;
@@ -77,6 +82,7 @@ void buildReturningIf(BuildContext &c, const IfStmt &stmt, const std::vector<Stm
     buildStmts(c, all, 0);
   };
   mlir::Value condition = buildValue(c, *stmt.condition);
+  // A branch that is decided needs no second copy of the statements behind it.
   if (std::optional<bool> known = constantCondition(condition))
     return continueWith(*known ? stmt.thenBlock : stmt.elseBlock);
   buildReturningBranch(
@@ -88,10 +94,12 @@ void buildReturningLoop(BuildContext &c, const Stmt &loop, const std::vector<Stm
                         size_t next) {
   Location loc = c.location(loop.span);
   const Type *type = c.frame->decl->kind == DeclKind::Fn ? c.frame->decl->returnType : nullptr;
+  // A kernel or program stores its results, so its `return` only ends it.
   bool hasValue = type && type->kind != TypeKind::Void;
   c.returnSlot = ReturnSlot{c.make<arith::ConstantIntOp>(loc, 0, 1),
                             hasValue ? zeroOf(c, *type, loc) : Bound()};
   buildStmt(c, loop);
+  // Behind the loop the slot is closed: a later `return` is outside of it and needs no flag.
   ReturnSlot slot = *std::exchange(c.returnSlot, std::nullopt);
   buildReturningBranch(
       c, slot.flag, [&] { c.returned = slot.value; }, [&] { buildStmts(c, stmts, next); }, loc);

@@ -36,6 +36,8 @@ void buildStmts(BuildContext &c, const std::vector<Stmt *> &stmts, size_t from) 
     const Stmt &stmt = *stmts[i];
     bool last = i + 1 == stmts.size();
     bool returns = mayReturn(stmt);
+    // The statements behind a branch that returns belong into the arms that do not, so they are
+    // built there.
     if (returns && !c.returnSlot && stmt.kind == StmtKind::If)
       return buildReturningIf(c, cast<IfStmt>(stmt), stmts, i + 1);
     if (returns && !c.returnSlot && (stmt.kind == StmtKind::For || stmt.kind == StmtKind::While))
@@ -44,6 +46,7 @@ void buildStmts(BuildContext &c, const std::vector<Stmt *> &stmts, size_t from) 
     if (stmt.kind == StmtKind::Return || stmt.kind == StmtKind::Break ||
         stmt.kind == StmtKind::Continue)
       return;
+    // What follows runs only where the statement has not jumped.
     if (!last && (mayExit(stmt) || returns))
       return buildGuarded(c, stmts, i + 1);
   }

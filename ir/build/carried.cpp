@@ -1,6 +1,8 @@
 // Finds the locals that regions of control flow assign.
 #include "ir/build/carried.h"
 
+#include "frontend/sema/walk.h"
+
 #include <set>
 
 using namespace mlir;
@@ -21,9 +23,7 @@ struct Collector {
   void visit(const ptl::Block &block, bool inInnerLoop) {
     for (const Stmt *stmt : block.stmts)
       visit(*stmt, inInnerLoop);
-    visitCalls(block.value);
-    if (block.value && block.value->kind == ExprKind::If)
-      visitIf(cast<IfExpr>(*block.value), inInnerLoop);
+    visit(block.value, inInnerLoop);
   }
 
   void assign(Local *target) {
@@ -31,27 +31,18 @@ struct Collector {
       order.push_back(target);
   }
 
-  /// A call assigns its `inout` arguments.
-  void visitCalls(const Expr *expr) {
-    if (!expr)
-      return;
-    if (expr->kind == ExprKind::Op)
-      for (const Expr *arg : cast<OpExpr>(expr)->args)
-        visitCalls(arg);
-    if (expr->kind == ExprKind::Convert)
-      visitCalls(cast<ConvertExpr>(expr)->arg);
-    if (expr->kind != ExprKind::Call)
-      return;
-    for (const CallArg &arg : cast<CallExpr>(expr)->args) {
-      const Expr *place = arg.value;
-      // An assignment to a part assigns the whole variable.
-      if (arg.isInout && place->kind == ExprKind::Index)
-        place = cast<IndexExpr>(place)->base;
-      if (arg.isInout && place->kind == ExprKind::LocalRef)
-        assign(cast<LocalRefExpr>(place)->local);
-      if (!arg.isInout)
-        visitCalls(arg.value);
-    }
+  /// A call assigns its `inout` arguments, wherever in an expression it stands.
+  void visit(const Expr *expr, bool inInnerLoop) {
+    forEachExpr(expr, [&](const Expr *part) {
+      if (part->kind == ExprKind::Call)
+        for (const CallArg &arg : cast<CallExpr>(part)->args)
+          // An assignment to a part assigns the whole variable.
+          if (arg.isInout)
+            assign(rootLocal(arg.value));
+      // The walk over expressions does not enter the blocks of an `if`.
+      if (part->kind == ExprKind::If)
+        visitIf(*cast<IfExpr>(part), inInnerLoop);
+    });
   }
 
   void visitIf(const IfExpr &expr, bool inInnerLoop) {
@@ -61,50 +52,26 @@ struct Collector {
   }
 
   void visit(const Stmt &stmt, bool inInnerLoop) {
-    switch (stmt.kind) {
-    case StmtKind::Let:
-      // Locals that are declared inside end there, so nothing carries them out.
+    // A section gives no values, so nothing of what it assigns can be carried out of it.
+    if (stmt.kind == StmtKind::OnSection)
+      return;
+    bool isLoop = stmt.kind == StmtKind::For || stmt.kind == StmtKind::While ||
+                  stmt.kind == StmtKind::Parallel;
+    // Locals that are declared inside end there, so nothing carries them out.
+    if (stmt.kind == StmtKind::Let)
       for (const Local *local : cast<LetStmt>(stmt).locals)
         declared.insert(local);
-      return visitCalls(cast<LetStmt>(stmt).value);
-    case StmtKind::Assign:
-      visitCalls(cast<AssignStmt>(stmt).value);
-      return assign(cast<AssignStmt>(stmt).target);
-    case StmtKind::For:
-      // A jump in an inner loop does not leave the outer one.
-      return visit(*cast<ForStmt>(stmt).body, true);
-    case StmtKind::While:
-      return visit(*cast<WhileStmt>(stmt).body, true);
-    case StmtKind::Parallel:
-      return visit(*cast<ParallelStmt>(stmt).body, true);
-    case StmtKind::If: {
-      const auto &branch = cast<IfStmt>(stmt);
-      visit(*branch.thenBlock, inInnerLoop);
-      if (branch.elseBlock)
-        visit(*branch.elseBlock, inInnerLoop);
-      return;
-    }
-    case StmtKind::Task:
-      return visit(*cast<TaskStmt>(stmt).body, inInnerLoop);
-    case StmtKind::Block:
-      return visit(*cast<BlockStmt>(stmt).block, inInnerLoop);
-    case StmtKind::ExprStmt:
-      if (const Expr *value = cast<ExprStmt>(stmt).value; value->kind == ExprKind::If)
-        visitIf(cast<IfExpr>(*value), inInnerLoop);
-      else
-        visitCalls(value);
-      return;
-    case StmtKind::Break:
-    case StmtKind::Continue:
-      // A jump leaves the innermost loop only.
+    // A jump in an inner loop does not leave the outer one.
+    forEachPart(
+        stmt, [&](const Expr *expr) { visit(expr, inInnerLoop); },
+        [&](const ptl::Block *block) { visit(*block, inInnerLoop || isLoop); });
+    if (stmt.kind == StmtKind::Assign)
+      assign(cast<AssignStmt>(stmt).target);
+    if (stmt.kind == StmtKind::Break || stmt.kind == StmtKind::Continue)
       exits |= !inInnerLoop;
-      return;
-    case StmtKind::Return:
-      exits = returns = true; // It leaves every loop around it.
-      return;
-    default:
-      return;
-    }
+    // A `return` leaves every loop around it.
+    if (stmt.kind == StmtKind::Return)
+      exits = returns = true;
   }
 };
 
@@ -118,11 +85,13 @@ void addSlots(Bound &bound, Slots &slots) {
     addSlots(part, slots);
 }
 
-Slots assignedSlots(BuildContext &c, const std::vector<const ptl::Block *> &blocks) {
+Slots assignedSlots(BuildContext &c, const std::vector<const ptl::Block *> &blocks,
+                    const Expr *condition) {
   Collector collector;
   for (const ptl::Block *block : blocks)
     if (block)
       collector.visit(*block, false);
+  collector.visit(condition, false);
   // As they are declared, so that the order does not depend on how the body is written.
   llvm::sort(collector.order, [](const Local *a, const Local *b) { return a->index < b->index; });
   Slots slots;

@@ -8,8 +8,10 @@ namespace ptl::ir {
 /// Where the carried values are stored: in locals, flags and the slot of a `return`.
 using Slots = llvm::SmallVector<mlir::Value *>;
 
-/// The slots that the blocks assign, in the order of declaration.
-Slots assignedSlots(BuildContext &c, const std::vector<const ptl::Block *> &blocks);
+/// The slots that the blocks assign, and the calls in `condition` by their `inout`s, in the order of
+/// declaration. `condition` may be null.
+Slots assignedSlots(BuildContext &c, const std::vector<const ptl::Block *> &blocks,
+                    const Expr *condition = nullptr);
 void addSlots(Bound &bound, Slots &slots);
 llvm::SmallVector<mlir::Value> slotValues(const Slots &slots);
 void setSlots(const Slots &slots, mlir::ValueRange values);

@@ -53,9 +53,11 @@ std::vector<ImportableModule> importableModules(Workspace &workspace, const File
     if (isKnown || module.get() == &file || !path.ends_with(".ptl"))
       continue;
     std::string relative = fs::path(path).lexically_relative(folder).string();
+    // A path that leaves the folder would break when the project moves, so it is not offered.
     if (relative.empty() || relative.starts_with(".."))
       continue;
     std::string stem = fs::path(path).stem().string();
+    // A file beside this one whose name is a word needs no quotes.
     bool isPlain = isIdentifier(stem) && relative == stem + ".ptl";
     modules.push_back({module.get(), isPlain ? stem : "\"" + relative + "\""});
   }
@@ -96,6 +98,7 @@ std::vector<Edit> importEdits(const File &file, const ImportNeeds &needs) {
 }
 
 std::vector<Edit> ImportWay::edits(std::string_view name) const {
+  // The module is imported as a whole, so its names are written behind it.
   if (!qualifier.empty())
     return {};
   return {insertion(importText(sites, path, std::string(name)))};
@@ -134,6 +137,7 @@ std::vector<std::string> importFiles(const File &file) {
       end;
   for (; !error && at != end && paths.size() < most && ++visited < mostVisited;
        at.increment(error)) {
+    // Completion must answer at once, whatever folder the file lies in.
     if (at.depth() >= deepest || at->path().filename().string().starts_with('.'))
       at.disable_recursion_pending();
     if (at->path().extension() == ".ptl" && at->path() != fs::path(file.path()))

@@ -59,6 +59,7 @@ static json actionJson(Session &session, ide::File &file, ide::CodeAction &actio
     result["disabled"] = {{"reason", action.disabled}};
     return result;
   }
+  // The edits cannot be asked for later, so they are computed now.
   if (!action.isResolved && !session.client.resolvesActions) {
     action.edits = ide::resolveAction(session.workspace, file, action.key).edits;
     if (action.edits.empty())
@@ -92,6 +93,7 @@ static void addChipFixes(Session &session, const ide::File &file, const json &pa
       for (const TextEdit &edit : fix.edits)
         if (ide::Location at = session.workspace.locate(edit.span))
           edits.push_back({at, edit.text});
+      // Half of a fix could break the program.
       if (edits.empty() || edits.size() < fix.edits.size())
         continue;
       json action = {

@@ -22,6 +22,8 @@ namespace fs = std::filesystem;
 static std::string pageUri(const char *code) {
   static std::map<std::string, std::string> known;
   auto [slot, isNew] = known.try_emplace(code);
+  // A page that could not be written is remembered as empty, so it is not tried for each
+  // diagnostic.
   if (!isNew)
     return slot->second;
   auto page = explainPage(code);
@@ -30,6 +32,7 @@ static std::string pageUri(const char *code) {
     return "";
   std::error_code error;
   fs::path path = folder / (std::string(code) + ".md");
+  // The page of another version of the compiler nearly always has another size.
   if (fs::file_size(path, error) != page->size() || error) {
     std::ofstream stream(path, std::ios::binary);
     stream << *page;
@@ -94,6 +97,8 @@ struct KeptFindings {
   mutable std::vector<std::shared_ptr<const Finding>> findings; ///< as the check's diagnostics
 
   void renew(const ide::Place &place, const ide::File &file) const {
+    // A pointer to a check that is gone may be that of a new one; comparing owners tells them
+    // apart.
     bool isSame = !check.owner_before(place.check) && !place.check.owner_before(check);
     if (isSame && path == file.path())
       return;
@@ -114,10 +119,12 @@ static bool isOfOneChunk(const Diagnostic &diagnostic) {
 
 static PlacedFinding keptFindingOf(Session &session, const ide::File &file,
                                    const ide::FileDiagnostic &each) {
+  // What names lines of other chunks has to be written again when those move.
   if (!each.place || !isOfOneChunk(*each.diagnostic))
     return findingOf(session, file, each, 0);
   const auto &kept = each.place->chunk->memo.get<KeptFindings>([] { return KeptFindings(); });
   kept.renew(*each.place, file);
+  // Diagnostics of a check lie in one array, so the address gives the number.
   auto index = static_cast<size_t>(each.diagnostic - each.place->check->diagnostics.data());
   std::shared_ptr<const Finding> &finding = kept.findings[index];
   if (!finding)
@@ -141,6 +148,7 @@ static void addFailures(Session &session, const ide::File &file, std::vector<Pla
 }
 
 std::string diagnosticsOf(Session &session, ide::File &file) {
+  // The answer is about all of the file, so nothing may be left to check.
   while (session.workspace.checkNext(file)) {
   }
   std::vector<PlacedFinding> list;
@@ -160,6 +168,8 @@ std::string diagnosticsOf(Session &session, ide::File &file) {
 static std::string report(Session &session, ide::File &file, const std::string &previous,
                           const std::string &members = "") {
   std::string items = diagnosticsOf(session, file);
+  // The text itself identifies the report, so the same findings after an edit need not be sent
+  // again.
   std::string id = std::to_string(std::hash<std::string>()(items));
   std::string begin = "{" + members + "\"resultId\":\"" + id + "\",\"kind\":";
   return id == previous ? begin + "\"unchanged\"}" : begin + "\"full\",\"items\":" + items + "}";

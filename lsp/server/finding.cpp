@@ -30,6 +30,8 @@ struct PlacedWriter {
   }
   void related(const ide::Location &location, const std::string &message) {
     out.text += "{\"location\":";
+    // Lines of this document are counted from the chunk, so the text stays right when the chunk
+    // moves.
     if (&location.file->document == &document) {
       out.text += "{\"uri\":" + jsonText(Session::uri(location.file->path())) + ",\"range\":";
       range(location.range);
@@ -50,6 +52,7 @@ struct PlacedWriter {
       out.text += ",\"tags\":[" + std::to_string(unnecessary) + ']';
     if (!parts.related.empty())
       out.text += ",\"relatedInformation\":";
+    // The first item opens the list, each other one is separated from the one before.
     char before = '[';
     for (const auto &[location, message] : parts.related) {
       out.text += std::exchange(before, ',');

@@ -17,6 +17,7 @@ static json linkJson(const Session &session, const ide::File &from,
                      const std::optional<ide::Link> &link) {
   if (!link)
     return nullptr;
+  // Without links the client gets the name alone, as in older versions of the protocol.
   if (!session.client.definitionLinks)
     return session.location(link->name);
   const ide::File &file = *link->name.file;
@@ -108,6 +109,7 @@ json willRenameFiles(Session &session, const json &params) {
   auto normalPath = [](const json &uri) {
     std::string path = Session::pathOfUri(uri.get<std::string>());
     path = std::filesystem::path(path).lexically_normal().string();
+    // Clients name folders with and without a slash at the end.
     return path.ends_with('/') ? path.substr(0, path.size() - 1) : path;
   };
   std::vector<ide::FileMove> moves;
@@ -150,6 +152,8 @@ static json callsJson(const Session &session, const std::vector<ide::Calls> &all
                       const char *itemName, const ide::File *caller) {
   json list = json::array();
   for (const ide::Calls &calls : all) {
+    // The places of outgoing calls lie in the caller, those of incoming ones in the file of the
+    // item.
     const ide::File &file = caller ? *caller : *calls.item.whole.file;
     json places = json::array();
     for (ide::Range range : calls.places)
@@ -204,6 +208,7 @@ json selectionRange(Session &session, const json &params) {
   for (const json &position : params.at("positions")) {
     auto ranges = ide::selectionRanges(file.document, session.offset(file, position));
     json outer;
+    // Each range holds the next outer one as its parent, so the outermost is made first.
     for (auto range = ranges.rbegin(); range != ranges.rend(); ++range) {
       json inner = {{"range", session.range(file, *range)}};
       if (!outer.is_null())

@@ -17,6 +17,7 @@ std::set<std::string> filesIn(const std::vector<std::string> &folders) {
     for (; !error && entry != fs::recursive_directory_iterator() && ++seen < most;
          entry.increment(error)) {
       std::string name = entry->path().filename().string();
+      // Folders of tools have thousands of files, and no sources of the project.
       if (name.starts_with('.') || name == "node_modules")
         entry.disable_recursion_pending();
       else if (entry->path().extension() == ".ptl" && entry->is_regular_file(error))
@@ -33,6 +34,7 @@ Project::Found Project::look(const std::vector<std::string> &folders,
     if (stop())
       break;
     found.paths.push_back(path);
+    // The server has the text already, perhaps with changes that are not on disk.
     if (known.contains(path))
       continue;
     if (std::optional<std::string> text = ide::readFile(path))
@@ -45,6 +47,7 @@ void Project::whenKnown(Callback<> then) {
   if (session_.folders.empty())
     return then();
   next_.push_back(std::move(then));
+  // One walk over the folders answers all who wait for it.
   if (!isLooking_)
     start();
 }
@@ -53,6 +56,7 @@ void Project::start() {
   isLooking_ = true;
   std::set<std::string> known;
   for (const auto &[path, file] : session_.workspace.files())
+    // A file that was missing may have come into being since.
     if (!file->isMissing)
       known.insert(path);
   auto work = [folders = session_.folders, known = std::move(known)](const Background::Stop &stop) {
@@ -64,6 +68,7 @@ void Project::start() {
     for (auto &text : found.texts)
       texts_.push_back(std::move(text));
     for (auto &then : std::exchange(next_, {}))
+      // They go on only after the files that were found have been taken in, step by step.
       ready_.push_back(std::move(then));
     onWork();
   };
@@ -102,6 +107,7 @@ bool Project::step() {
     return false;
   Callback<> then = std::move(ready_.front());
   ready_.pop_front();
+  // Requests within the callback see the files of this walk, later ones look again.
   session_.projectFiles = paths_;
   then();
   session_.projectFiles.reset();

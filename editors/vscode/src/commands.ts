@@ -159,7 +159,9 @@ export class Commands {
       textDocument: client.code2ProtocolConverter.asTextDocumentIdentifier(document),
       range: client.code2ProtocolConverter.asRange(line.range),
     });
+    // Servers may answer for more than the range that was asked for.
     const here = (hints ?? []).filter((hint) => hint.position.line === line.lineNumber);
+    // The edits of a hint come only when it is resolved.
     const whole = await Promise.all(here.map((hint) => client.sendRequest(InlayHintResolveRequest.type, hint)));
     const edits = await client.protocol2CodeConverter.asTextEdits(whole.flatMap((hint) => hint.textEdits ?? []));
     if (edits.length === 0) {
@@ -172,6 +174,7 @@ export class Commands {
   }
 
   private async runBlock(command: "test" | "bench", uri: unknown, name: unknown): Promise<void> {
+    // A lens names the block; from the palette it is the one at the cursor.
     if (typeof uri === "string") {
       await runBlock(command, vscode.Uri.parse(uri), typeof name === "string" ? name : "");
       return;
@@ -197,6 +200,7 @@ export class Commands {
 
   private needClient(): LanguageClient {
     const client = this.server.client;
+    // `register` shows the message to the user.
     if (!client) throw new Error("the PTL server does not run");
     return client;
   }

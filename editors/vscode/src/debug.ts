@@ -64,6 +64,7 @@ export async function debugTest(file: vscode.Uri, test: string, dims: Record<str
     dims,
     run,
   });
+  // A session that did not begin never ends, so nobody may wait for it.
   if (begun) return end;
   waiting.delete(run);
   return undefined;

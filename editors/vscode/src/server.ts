@@ -51,10 +51,12 @@ export class Server implements vscode.Disposable {
 
   /** Starts, or stops and starts again; calls while that goes on wait for it. */
   restart(): Promise<void> {
-    this.transition = this.transition.then(async () => {
+    const next = async (): Promise<void> => {
       await this.stop();
       await this.start();
-    });
+    };
+    // A start that failed must not keep later ones from being tried.
+    this.transition = this.transition.then(next, next);
     return this.transition;
   }
 
@@ -90,6 +92,7 @@ export class Server implements vscode.Disposable {
       args: config().get<string[]>("server.arguments", ["--stdio"]),
       options: { env: { ...process.env, ...environment() } },
     };
+    // The server has no mode for debugging of its own.
     const server: ServerOptions = { run, debug: run };
     const client = new LanguageClient("ptl", "PTL", server, this.clientOptions());
     client.registerFeature(asksHoverIr);
@@ -114,6 +117,7 @@ export class Server implements vscode.Disposable {
 
   private async stop(): Promise<void> {
     const client = this.current;
+    // Whoever asks for the client meanwhile finds that none runs.
     this.current = undefined;
     if (client?.needsStop()) await client.stop().catch(() => client.dispose());
   }
@@ -182,8 +186,10 @@ async function resolveCodeLens(
 ): Promise<vscode.CodeLens | null | undefined> {
   const resolved = await next(lens, token);
   const data = (resolved as { data?: unknown } | undefined)?.data;
+  // The protocol has no tooltips of lenses, so the server sends the text beside the command.
   if (resolved?.command && isWithTooltip(data)) resolved.command.tooltip = data.tooltip;
   const uri = data; // Of the file.
+  // What shows places differs between editors, so the server leaves the command open.
   if (resolved?.command?.command === "" && typeof uri === "string") {
     const { line, character } = resolved.range.start;
     const place = { lineNumber: line + 1, column: character + 1 };

@@ -245,7 +245,10 @@ static Expr *checkString(Context &ctx, NodeId node) {
 // ---- Ranges -------------------------------------------------------------------------------------
 
 Expr *checkIntScalar(Context &ctx, NodeId node, std::string_view what) {
-  Operand operand = checkOperand(ctx, node);
+  return asIntScalar(ctx, node, checkOperand(ctx, node), what);
+}
+
+Expr *asIntScalar(Context &ctx, NodeId node, const Operand &operand, std::string_view what) {
   // An untyped constant becomes an `int` here.
   if (operand.isUntyped())
     return makeConst(ctx, *operand.constant, intType(ctx), node);

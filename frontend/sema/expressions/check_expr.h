@@ -19,6 +19,8 @@ Expr *checkRange(Context &ctx, NodeId node);
 /// Checks a scalar `int` (or another integer type, which is converted): bounds, steps, counts.
 /// `what` describes it in messages.
 Expr *checkIntScalar(Context &ctx, NodeId node, std::string_view what);
+/// The same of an expression that was checked already.
+Expr *asIntScalar(Context &ctx, NodeId node, const Operand &operand, std::string_view what);
 /// The value as a dimension. A value that is not a dimension becomes an implicit `let` before the
 /// statement. Unknown, after a report, if that is impossible here.
 Dim dimOrHoist(Context &ctx, Expr *value);

@@ -199,6 +199,9 @@ TEST(CheckExpr, accepted) {
 TEST(CheckExpr, oneErrorPerCause) {
   EXPECT_EQ(diagnosticsOf("fn f[N](x: i32[N]) -> f32[N] { return x * 1.5 }"),
             "E0301 1:39 `*` needs operands of one element type, found `i32` and `f32`\n");
+  EXPECT_EQ(diagnosticsOf("fn f(x: f32[4]) { for _i in tiles(max(1, 2, 3), 4) { print(x) } }")
+                .find("E0319", 5),
+            std::string::npos);
   EXPECT_EQ(diagnosticsOf("fn f() -> i32 { return 1.5 }"),
             "E0313 1:24 `1.5` is not a value of type `i32`\n");
   EXPECT_EQ(
@@ -207,6 +210,18 @@ TEST(CheckExpr, oneErrorPerCause) {
       "E0202 2:10 unknown function `exq`\n");
   EXPECT_EQ(diagnosticsOf("fn f[N](x: f32[N]) -> f32[1] { return sum(x, axis: 2) + x }"),
             "E0346 1:52 axis 2 does not exist: the rank of `f32[N]` is 1\n");
+}
+
+TEST(CheckExpr, partsOfPartsAreNoPlaces) {
+  const char *const kernel =
+      "kernel k[N](c: inout f32[N]) { parallel r in tiles(N, 4) { c[r] += 1.0 } }\n";
+  for (const char *statement : {"d[1:3, :][0, :] = 9.0", "k(inout d[1:3, :][0, :])"}) {
+    std::string text = diagnosticsOf(std::string(kernel) +
+                                     "program p(x: f32[4, 4]) -> (y: f32[4, 4]) {\n var d = x\n " +
+                                     statement + "\n y = d }");
+    EXPECT_EQ(text.substr(0, 5), "E0521") << statement << "\n" << text;
+    EXPECT_EQ(text.find("E0", 5), text.npos) << statement << "\n" << text;
+  }
 }
 
 TEST(CheckExpr, lengthsThatAreTooLarge) {

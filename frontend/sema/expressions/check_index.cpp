@@ -594,7 +594,16 @@ Expr *checkTarget(Context &ctx, NodeId node) {
   Expr *target = ctx.tree.is(node, NodeKind::IndexExpr) ? checkIndexed(ctx, node, ElementUse::Write)
                                                         : checkBase(ctx, node);
   note(ctx, node, target);
-  return target;
+  const auto *index = dyn_cast<IndexExpr>(target);
+  // `d[1:3, :][0, :]` would have to be the row 1 of `d`; later phases take the last index for one of
+  // the variable. Buffers of manual kernels have slots, which are chosen by an index of their own.
+  if (!index || !index->base || index->base->kind != ExprKind::Index ||
+      ctx.isKind(DeclKind::ManualKernel))
+    return target;
+  ctx.sink.report(DiagId::NotAPlace, target->span, {})
+      .note("a part of a part is a value, of which nothing is stored")
+      .help("write one index, which says where the elements lie in the variable");
+  return errorExpr(ctx, node);
 }
 
 } // namespace ptl

@@ -57,7 +57,7 @@ static bool resolvePlaceOf(Context &ctx, AssignStmt *stmt, NodeId targetNode, co
   Expr *target = checkTarget(ctx, targetNode);
   if (isMissing(target))
     return false;
-  // The place may be indexed several times; what is written is the array at its root.
+  // What is written is the array at the root of the place.
   stmt->target = rootLocal(target);
   if (!stmt->target) {
     ctx.sink.report(DiagId::NotAPlace, target->span, {});

@@ -65,7 +65,8 @@ static void checkTiled(Context &ctx, NodeId node, TilesExpr *tiles) {
   }
   // `tiles(N, T)` counts from 0.
   tiles->lo = dimValue(ctx, ctx.dims.constant(0), inner);
-  tiles->hi = checkIntScalar(ctx, inner, "what `tiles` cuts");
+  // The operand is not checked again, which would report its errors twice.
+  tiles->hi = asIntScalar(ctx, inner, operand, "what `tiles` cuts");
 }
 
 static Domain checkTiles(Context &ctx, NodeId node) {

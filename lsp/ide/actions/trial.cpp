@@ -27,6 +27,7 @@ public:
   IndexPatch(ModuleIndex &index, const Chunk &chunk, const Tree &tree, bool hasErrors)
       : index_(index) {
     for (const ChunkDecl &decl : chunk.decls)
+      // Of two declarations with one name, the one in another chunk stays what the name means.
       if (decl.site == index_.find(decl.decl.space, decl.decl.name))
         set(decl.decl.space, std::string(decl.decl.name), {});
     uint64_t hash = 1;
@@ -36,6 +37,7 @@ public:
   }
   IndexPatch(const IndexPatch &) = delete;
   ~IndexPatch() {
+    // A name may have been changed twice; the oldest value has to come last.
     for (auto change = before_.rbegin(); change != before_.rend(); ++change)
       put(change->space, change->name, change->site);
   }
@@ -89,6 +91,7 @@ Trial tryEdits(Workspace &workspace, File &file, size_t place, const std::vector
   Trial trial;
   trial.errors = errorsOf(checkEdited(workspace, file, place, edits).check->diagnostics);
   for (const std::string &error : trial.errors)
+    // An error may occur several times, and only those beyond the former number are new.
     if (--known[error] < 0)
       trial.added.push_back(error);
   return trial;
