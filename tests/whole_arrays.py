@@ -241,6 +241,13 @@ def running(draw, r, c):
     return {"x": x, "h": h, "k": k}, wanted
 
 
+def wide(draw, r, c):
+    edges = np.array([0, 1, -1, 2**31, -(2**31), 2**32, 2**32 - 1, -(2**32), 2**62, 2**63 - 1, -(2**63), 0x80000000, 0x7FFFFFFF80000000], np.int64)
+    x, y, k = (edges[(np.abs(draw(*shape)) * 1000).astype(int) % len(edges)] for shape in [(r, c), (r, c), (c,)])
+    counts = x.view(np.uint64) + k.view(np.uint64)
+    return {"x": x, "y": y, "k": k.view(np.uint64)}, {"sums": x + y, "differences": x - y, "counts": counts}
+
+
 def beyond(x, outside, *places):
     """Elements of `x` at these positions along each axis; one value beyond the edges."""
     places = np.ix_(*places)
@@ -320,6 +327,7 @@ CASES = {
     "beside": (beside, "rows", [(3101, 32), (3201, 5), (771, 128), (800, 129), (1, 1)]),
     "differences": (differences, "rows", [(3101, 5), (3073, 34), (770, 129), (2, 2)]),
     "running": (running, "rows", [(1, 700), (9, 513), (3, 130), (17, 1300), (1, 1), (3101, 33)]),
+    "wide": (wide, "rows", [(37, 130), (1, 1), (3, 1), (300, 9)]),
     "blurred": (blurred, "edges", [(37, 130), (16, 64), (5, 3), (1, 1), (70, 65)]),
     "dilated": (dilated, "edges", [(19, 150), (3, 30), (1, 1), (9, 64)]),
     "halved": (halved, "edges", [(19, 70), (2, 3), (1, 1), (16, 64)]),
