@@ -355,6 +355,13 @@ def few(draw, b, n, k):
     return given, {"c": a @ bb, "q": p @ w, "r": p @ w.T + 1, "f": d @ e, "k": i @ j}
 
 
+def wide(draw, r, c):
+    edges = np.array([0, 1, -1, 2**31, -(2**31), 2**32, 2**32 - 1, -(2**32), 2**62, 2**63 - 1, -(2**63), 0x80000000, 0x7FFFFFFF80000000], np.int64)
+    x, y, k = (edges[(np.abs(draw(*shape)) * 1000).astype(int) % len(edges)] for shape in [(r, c), (r, c), (c,)])
+    counts = x.view(np.uint64) + k.view(np.uint64)
+    return {"x": x, "y": y, "k": k.view(np.uint64)}, {"sums": x + y, "differences": x - y, "counts": counts}
+
+
 def beyond(x, outside, *places):
     """Elements of `x` at these positions along each axis; one value beyond the edges."""
     places = np.ix_(*places)
@@ -444,6 +451,7 @@ CASES = {
     "nested": (nested, "boxes", [(5, 9), (1, 2), (3, 33)]),
     "dropped": (dropped, "boxes", [(19, 70, 3), (1, 1, 1), (301, 33, 4), (3, 1300, 7)]),
     "few": (few, "boxes", [(37, 3, 3), (1, 1, 1), (5, 8, 65), (3, 17, 9), (2, 6, 1)]),
+    "wide": (wide, "rows", [(37, 130), (1, 1), (3, 1), (300, 9)]),
     "blurred": (blurred, "edges", [(37, 130), (16, 64), (5, 3), (1, 1), (70, 65)]),
     "dilated": (dilated, "edges", [(19, 150), (3, 30), (1, 1), (9, 64)]),
     "halved": (halved, "edges", [(19, 70), (2, 3), (1, 1), (16, 64)]),

@@ -9,15 +9,16 @@
 #include "passes/lower_block/lower_reduction.h"
 #include "passes/lower_block/lower_scalars.h"
 #include "passes/lower_block/lower_shape.h"
+#include "passes/lower_block/lower_wide.h"
 
 using namespace mlir;
 
 namespace ptl::block {
 
 /// The table, by what is asked first. Element by element is the last way.
-static std::array<InstructionPatterns, 6> allPatterns() {
-  return {bitPatterns(),       movePatterns(),        orderPatterns(),
-          reductionPatterns(), elementwisePatterns(), elementPatterns()};
+static std::array<InstructionPatterns, 7> allPatterns() {
+  return {bitPatterns(),         movePatterns(), orderPatterns(),  reductionPatterns(),
+          elementwisePatterns(), widePatterns(), elementPatterns()};
 }
 
 /// The first pattern by which the machine can do an operation; `way`: only one of this name.
