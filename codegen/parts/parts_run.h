@@ -67,19 +67,13 @@ protected:
   reference::RunResult &result_;
 };
 
-class PartsRun : PartsProgram {
-public:
-  PartsRun(PlacedProgram placed, std::string text, const PartsOptions &options, const Grid &grid,
-           const Sizes &sizes, reference::RunResult &result)
+/// The values of a run, and how they move: at once (`run_moves.cpp`), or while parts compute (`run_early_moves.cpp`).
+class PartsMoves : protected PartsProgram {
+protected:
+  PartsMoves(PlacedProgram placed, const PartsOptions &options, const Grid &grid,
+             const Sizes &sizes, reference::RunResult &result)
       : PartsProgram(std::move(placed), options, grid, sizes, result),
-        values_(placed_.values.size()),
-        pools_(
-            placed_, std::move(text), grid, sizes_, options.pools, options.own,
-            [this](ValueId id, uint32_t part) -> const reference::Value & { return at(id, part); },
-            [this](ValueId id, uint32_t part) { return boxAt(placed_.values[id], part); },
-            [this](const std::string &why, Span span) {
-              stopAt(reference::RunStatus::Silent, why, span);
-            }) {
+        values_(placed_.values.size()) {
     for (uint32_t part = 0; part < grid.count(); ++part)
       if (!options.own || options.own->part == part)
         here_.push_back(part);
@@ -88,6 +82,75 @@ public:
       pairs_ = chunkedPairsOf(placed_);
     }
   }
+
+  /// What a part has of a value, which is waited for if it is on its way.
+  const reference::Value &at(ValueId id, uint32_t part) {
+    land(id);
+    return values_[id][part];
+  }
+  /// Stops the run if the source names a part that the machine does not have.
+  void checkParts(const PlacedValue &value);
+
+  // At once.
+  void move(ValueId id);
+  std::vector<GroupMove> groupsOfMove(ValueId id);
+  std::vector<reference::Value> takenFrom(const GroupMove &group, ValueId from);
+  std::vector<movement::Box> blocksOf(const GroupMove &group, const PlacedValue &value);
+  void moveGroup(const GroupMove &group, const PlacedValue &value, Fold fold,
+                 const std::vector<reference::Value> &have,
+                 const std::vector<movement::Box> &blocks, std::vector<reference::Value> &to);
+  Bytes asRank(const GroupMove &group, const PlacedValue &value, size_t elementBytes,
+               const Bytes &source, const movement::CombineBytes &combine);
+  reference::Value movedByRank(const GroupMove &group, const PlacedValue &value, Fold fold,
+                               const reference::Value &have);
+  uint64_t nextSeed() { return options_.seed + 0x9e3779b97f4a7c15 * ++moves_; }
+  /// Before this thread speaks with other parts itself.
+  void waitForMoves() {
+    if (mover_)
+      mover_->waitForAll();
+  }
+
+  // While parts compute.
+  struct Leg;
+  struct Flight;
+  const EarlyMoves &earlyMoves(ValueId begin, ValueId end);
+  void begin(ValueId id);
+  void setOff(ValueId id, Flight &flight);
+  void setOffTogether(ValueId id, Flight &flight);
+  void send(ValueId id, Leg leg, Flight &flight);
+  void land(ValueId id);
+  void land(ValueId id, const Flight &flight, Leg &leg);
+  // By chunks, beside a product.
+  const ChunkedPair *pairWith(ValueId id, ValueId ChunkedPair::*which) const;
+  size_t axisOf(const ChunkedPair &pair) const;
+  std::vector<Chunk> chunksOfPair(const ChunkedPair &pair, const GroupMove &group);
+  void sendChunk(const ChunkedPair &pair, const GroupMove &group, const Chunk &chunk,
+                 reference::Value sent, Flight &flight);
+
+  std::vector<std::vector<reference::Value>>
+      values_;                 ///< per value and part; none where a part has no block
+  std::vector<uint32_t> here_; ///< the parts that this process computes
+  uint64_t moves_ = 0;
+  std::vector<ChunkedPair> pairs_; ///< of a rank whose movements go on beside
+  std::map<std::pair<ValueId, ValueId>, EarlyMoves> early_; ///< by the values of a body
+  std::map<ValueId, std::shared_ptr<Flight>> flights_;      ///< which have not landed
+  std::unique_ptr<Mover>
+      mover_; ///< ends first, since its work uses the others; null: none go on beside
+};
+
+/// What parts compute: values, loops, choices, pages and results.
+class PartsRun : PartsMoves {
+public:
+  PartsRun(PlacedProgram placed, std::string text, const PartsOptions &options, const Grid &grid,
+           const Sizes &sizes, reference::RunResult &result)
+      : PartsMoves(std::move(placed), options, grid, sizes, result),
+        pools_(
+            placed_, std::move(text), grid, sizes_, options.pools, options.own,
+            [this](ValueId id, uint32_t part) -> const reference::Value & { return at(id, part); },
+            [this](ValueId id, uint32_t part) { return boxAt(placed_.values[id], part); },
+            [this](const std::string &why, Span span) {
+              stopAt(reference::RunStatus::Silent, why, span);
+            }) {}
 
   void run(const std::vector<reference::Value> &args) {
     try {
@@ -101,12 +164,6 @@ public:
   }
 
 private:
-  const reference::Value &at(ValueId id, uint32_t part) {
-    land(id);
-    return values_[id][part];
-  }
-
-  void checkParts(const PlacedValue &value);
   void makeAll(ValueId begin, ValueId end, const std::vector<reference::Value> &args);
   void make(ValueId id, const std::vector<reference::Value> &args);
   void repeat(const PlacedLoop &loop, const std::vector<reference::Value> &args);
@@ -142,57 +199,16 @@ private:
                              std::vector<reference::Value> operands, std::vector<int64_t> shape);
   reference::Value converted(const PlacedValue &value, uint32_t part);
   reference::Value evaluated(reference::BuiltinCall call, const PlacedValue &value, uint32_t part);
-  void move(ValueId id);
-  // Movements that go on while parts compute (`run_early_moves.cpp`).
-  struct Leg;
-  struct Flight;
-  void begin(ValueId id);
-  void setOff(ValueId id, Flight &flight);
-  void setOffTogether(ValueId id, Flight &flight);
-  void send(ValueId id, Leg leg, Flight &flight);
-  void land(ValueId id);
-  void land(ValueId id, const Flight &flight, Leg &leg);
-  // By chunks, beside a product.
-  const ChunkedPair *pairWith(ValueId id, ValueId ChunkedPair::*which) const;
-  size_t axisOf(const ChunkedPair &pair) const;
-  std::vector<Chunk> chunksOfPair(const ChunkedPair &pair, const GroupMove &group);
-  void sendChunk(const ChunkedPair &pair, const GroupMove &group, const Chunk &chunk,
-                 reference::Value sent, Flight &flight);
+  // By chunks (`run_early_moves.cpp`).
   bool multiplyWhatCame(const ChunkedPair &pair);
   bool sendWhatIsComputed(const ChunkedPair &pair);
   bool madeByChunks(ValueId id);
-  /// Before this thread speaks with other parts itself.
-  void waitForMoves() {
-    if (mover_)
-      mover_->waitForAll();
-  }
-  const EarlyMoves &earlyMoves(ValueId begin, ValueId end);
-  std::vector<GroupMove> groupsOfMove(ValueId id);
-  std::vector<reference::Value> takenFrom(const GroupMove &group, ValueId from);
-  std::vector<movement::Box> blocksOf(const GroupMove &group, const PlacedValue &value);
-  void moveGroup(const GroupMove &group, const PlacedValue &value, Fold fold,
-                 const std::vector<reference::Value> &have,
-                 const std::vector<movement::Box> &blocks, std::vector<reference::Value> &to);
   void route(ValueId id);
-  Bytes asRank(const GroupMove &group, const PlacedValue &value, size_t elementBytes,
-               const Bytes &source, const movement::CombineBytes &combine);
-  uint64_t nextSeed() { return options_.seed + 0x9e3779b97f4a7c15 * ++moves_; }
-  reference::Value movedByRank(const GroupMove &group, const PlacedValue &value, Fold fold,
-                               const reference::Value &have);
   reference::Value gathered(size_t output);
   void writeOwn(size_t output, const PlacedValue &value, const reference::Value &have);
   reference::Value assembled(ValueId id);
 
-  std::vector<std::vector<reference::Value>>
-      values_;                 ///< per value and part; none where a part has no block
-  std::vector<uint32_t> here_; ///< the parts that this process computes
-  uint64_t moves_ = 0;
   Pools pools_;
-  std::vector<ChunkedPair> pairs_; ///< of a rank whose movements go on beside
-  std::map<std::pair<ValueId, ValueId>, EarlyMoves> early_; ///< by the values of a body
-  std::map<ValueId, std::shared_ptr<Flight>> flights_;      ///< which have not landed
-  std::unique_ptr<Mover>
-      mover_; ///< ends first, since its work uses the others; null: none go on beside
 };
 
 } // namespace ptl::parts

@@ -13,7 +13,7 @@ using reference::RunStatus;
 using reference::Value;
 
 /// What one group, or one chunk of what it has, moves. Until it lands only the other thread writes what it brings.
-struct PartsRun::Leg {
+struct PartsMoves::Leg {
   GroupMove group;
   size_t rank = 0;
   Value
@@ -27,26 +27,26 @@ struct PartsRun::Leg {
 };
 
 /// A movement that has begun and not landed.
-struct PartsRun::Flight {
+struct PartsMoves::Flight {
   std::vector<std::shared_ptr<Leg>> legs;
   size_t axis = 0;                    ///< of chunks
   bool isByProduct = false;           ///< whether the product whose result it moves began it
   std::function<void()> arrives = {}; ///< in one process; empty if it has arrived
 };
 
-const EarlyMoves &PartsRun::earlyMoves(ValueId begin, ValueId end) {
+const EarlyMoves &PartsMoves::earlyMoves(ValueId begin, ValueId end) {
   auto [found, isNew] = early_.try_emplace({begin, end});
   if (isNew && (mover_ || !options_.own))
     found->second = earlyMovesOf(placed_, begin, end);
   return found->second;
 }
 
-const ChunkedPair *PartsRun::pairWith(ValueId id, ValueId ChunkedPair::*which) const {
+const ChunkedPair *PartsMoves::pairWith(ValueId id, ValueId ChunkedPair::*which) const {
   auto found = std::ranges::find(pairs_, id, which);
   return mover_ && found != pairs_.end() ? &*found : nullptr;
 }
 
-void PartsRun::begin(ValueId id) {
+void PartsMoves::begin(ValueId id) {
   settle(id, id + 1);
   if (auto flight = flights_.find(id); flight != flights_.end() && flight->second->isByProduct)
     return;
@@ -63,7 +63,7 @@ void PartsRun::begin(ValueId id) {
 }
 
 /// In one process: the seed draws whether what was sent arrives now or when it is needed.
-void PartsRun::setOffTogether(ValueId id, Flight &flight) {
+void PartsMoves::setOffTogether(ValueId id, Flight &flight) {
   ValueId from = *placed_.values[id].operands[0];
   Fold fold = placed_.values[from].placement[placed_.values[id].level].fold;
   std::vector<GroupMove> groups = groupsOfMove(id);
@@ -84,7 +84,7 @@ void PartsRun::setOffTogether(ValueId id, Flight &flight) {
     flight.arrives = std::move(arrives);
 }
 
-void PartsRun::setOff(ValueId id, Flight &flight) {
+void PartsMoves::setOff(ValueId id, Flight &flight) {
   const PlacedValue &value = placed_.values[id];
   ValueId from = *value.operands[0];
   uint32_t me = options_.own->part;
@@ -112,7 +112,7 @@ void PartsRun::setOff(ValueId id, Flight &flight) {
 }
 
 /// Lets the other thread move. What depends on the program is taken here: that thread uses the leg and the port only.
-void PartsRun::send(ValueId id, Leg leg, Flight &flight) {
+void PartsMoves::send(ValueId id, Leg leg, Flight &flight) {
   const PlacedValue &value = placed_.values[id];
   movement::CombineBytes combine =
       combining(placed_.values[*value.operands[0]].placement[value.level].fold, value.elem);
@@ -130,7 +130,7 @@ void PartsRun::send(ValueId id, Leg leg, Flight &flight) {
 }
 
 /// Waits for what a leg brings, and puts it in its place.
-void PartsRun::land(ValueId id, const Flight &flight, Leg &leg) {
+void PartsMoves::land(ValueId id, const Flight &flight, Leg &leg) {
   mover_->wait(leg.number);
   const PlacedValue &value = placed_.values[id];
   uint32_t me = options_.own->part;
@@ -145,7 +145,7 @@ void PartsRun::land(ValueId id, const Flight &flight, Leg &leg) {
 }
 
 /// Puts what a movement has brought in its place, and waits for it if need be.
-void PartsRun::land(ValueId id) {
+void PartsMoves::land(ValueId id) {
   auto found = flights_.find(id);
   if (found == flights_.end())
     return;
@@ -159,11 +159,11 @@ void PartsRun::land(ValueId id) {
 
 // ---- By chunks ---------------------------------------------------------------------------------
 
-size_t PartsRun::axisOf(const ChunkedPair &pair) const {
+size_t PartsMoves::axisOf(const ChunkedPair &pair) const {
   return placed_.values[pair.move].shape.size() - static_cast<size_t>(-pair.axis);
 }
 
-std::vector<Chunk> PartsRun::chunksOfPair(const ChunkedPair &pair, const GroupMove &group) {
+std::vector<Chunk> PartsMoves::chunksOfPair(const ChunkedPair &pair, const GroupMove &group) {
   const PlacedValue &value = placed_.values[pair.move];
   auto bytes = static_cast<size_t>(elemInfo(value.elem).storageBytes);
   // Units of blocks are an axis of their own in the list.
@@ -172,8 +172,8 @@ std::vector<Chunk> PartsRun::chunksOfPair(const ChunkedPair &pair, const GroupMo
   return chunksOf(group.list.request, axisOf(pair), bytes, options_.leastChunk);
 }
 
-void PartsRun::sendChunk(const ChunkedPair &pair, const GroupMove &group, const Chunk &chunk,
-                         Value sent, Flight &flight) {
+void PartsMoves::sendChunk(const ChunkedPair &pair, const GroupMove &group, const Chunk &chunk,
+                           Value sent, Flight &flight) {
   const PlacedValue &value = placed_.values[pair.move];
   uint32_t me = options_.own->part;
   size_t axis = flight.axis = axisOf(pair);

@@ -18,7 +18,7 @@ using reference::Value;
 // ---- At once -----------------------------------------------------------------------------------
 
 /// What the parts of a group send.
-std::vector<Value> PartsRun::takenFrom(const GroupMove &group, ValueId from) {
+std::vector<Value> PartsMoves::takenFrom(const GroupMove &group, ValueId from) {
   std::vector<Value> sources;
   for (size_t rank = 0; rank < group.parts.size(); ++rank) {
     uint32_t part = group.parts[rank];
@@ -28,16 +28,16 @@ std::vector<Value> PartsRun::takenFrom(const GroupMove &group, ValueId from) {
 }
 
 /// The blocks of the parts of a group.
-std::vector<Box> PartsRun::blocksOf(const GroupMove &group, const PlacedValue &value) {
+std::vector<Box> PartsMoves::blocksOf(const GroupMove &group, const PlacedValue &value) {
   std::vector<Box> blocks;
   for (uint32_t part : group.parts)
     blocks.push_back(boxAt(value, part));
   return blocks;
 }
 
-void PartsRun::moveGroup(const GroupMove &group, const PlacedValue &value, Fold fold,
-                         const std::vector<Value> &have, const std::vector<Box> &blocks,
-                         std::vector<Value> &to) {
+void PartsMoves::moveGroup(const GroupMove &group, const PlacedValue &value, Fold fold,
+                           const std::vector<Value> &have, const std::vector<Box> &blocks,
+                           std::vector<Value> &to) {
   std::vector<std::vector<Scalar>> sources;
   for (const Value &each : have)
     sources.push_back(each.isNone() ? std::vector<Scalar>() : elementsOf(each));
@@ -58,17 +58,15 @@ void PartsRun::moveGroup(const GroupMove &group, const PlacedValue &value, Fold 
            to[part]);
 }
 
-std::vector<GroupMove> PartsRun::groupsOfMove(ValueId id) {
+std::vector<GroupMove> PartsMoves::groupsOfMove(ValueId id) {
   const PlacedValue &value = placed_.values[id];
   int64_t distance = value.dim ? number(value.dim, value) : 0;
   return groupsOf(grid_, value, placed_.values[*value.operands[0]].placement, wholeShape(value), {},
                   distance);
 }
 
-void PartsRun::move(ValueId id) {
+void PartsMoves::move(ValueId id) {
   const PlacedValue &value = placed_.values[id];
-  if (value.movement->takes == MovementTakes::Rows)
-    return route(id);
   ValueId from = *value.operands[0];
   Fold fold = placed_.values[from].placement[value.level].fold;
   waitForMoves();
@@ -89,8 +87,8 @@ void PartsRun::move(ValueId id) {
 }
 
 /// Executes the steps of this part. The value is empty if the part holds nothing afterwards.
-Value PartsRun::movedByRank(const GroupMove &group, const PlacedValue &value, Fold fold,
-                            const Value &have) {
+Value PartsMoves::movedByRank(const GroupMove &group, const PlacedValue &value, Fold fold,
+                              const Value &have) {
   uint32_t me = options_.own->part;
   auto size = static_cast<size_t>(elemInfo(value.elem).storageBytes);
   Bytes result = asRank(group, value, size, have.isNone() ? Bytes() : bytesOf(have),
@@ -102,8 +100,8 @@ Value PartsRun::movedByRank(const GroupMove &group, const PlacedValue &value, Fo
   return valueOfBytes(value.elem, shapeOfBox(givenTo(group, rank, whole)), result.data());
 }
 
-Bytes PartsRun::asRank(const GroupMove &group, const PlacedValue &value, size_t elementBytes,
-                       const Bytes &source, const movement::CombineBytes &combine) {
+Bytes PartsMoves::asRank(const GroupMove &group, const PlacedValue &value, size_t elementBytes,
+                         const Bytes &source, const movement::CombineBytes &combine) {
   OwnResult result = exchangeAsRank(group, *options_.own, elementBytes, source, combine);
   if (result.silent)
     stop(RunStatus::Silent, waitsFor(grid_, options_.own->part, *result.silent), value);

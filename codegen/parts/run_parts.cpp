@@ -18,8 +18,7 @@ using reference::RunResult;
 using reference::RunStatus;
 using reference::Value;
 
-/// Stops the run if the source names a part that the machine does not have.
-void PartsRun::checkParts(const PlacedValue &value) {
+void PartsMoves::checkParts(const PlacedValue &value) {
   for (size_t level = 0; level < placed_.levels.size(); ++level)
     if (const LevelPlacement &at = value.placement[level];
         at.isSingle() && at.part >= grid_.count(level))
@@ -41,7 +40,10 @@ void PartsRun::make(ValueId id, const std::vector<Value> &args) {
       return;
     // What a product multiplies by chunks comes while it does.
     const ChunkedPair *pair = pairWith(id, &ChunkedPair::move);
-    pair && pair->operand ? begin(id) : move(id);
+    if (pair && pair->operand)
+      begin(id);
+    else
+      value.movement->takes == MovementTakes::Rows ? route(id) : move(id);
     return;
   }
   if (value.kind == PlacedKind::Missing) {

@@ -217,6 +217,11 @@ LevelPlacement ExpressionWalk::overLevel(size_t level, const JudgedExpr &judged,
         at(verdict.operand));
     // A mean is no sum of the means of blocks, unless all blocks are equally long, which is not known.
     const auto *op = dyn_cast<OpExpr>(&expr);
+    if (op && op->op->axisFlow == AxisFlow::Reshaped)
+      report.help("no element moves if the axis that is cut keeps its length, or is joined with "
+                  "axes behind "
+                  "it; split it in the header, as in `x: f32[T, H, E] over chip by H`, and join "
+                  "it in the program");
     if (op && op->op->id == OpId::ReduceMean)
       report.help("`all_reduce(sum(…), over: " + p_.placed_.levels[level].name +
                   ")`, divided by the number of elements, sends less");
