@@ -1,6 +1,7 @@
 #include "frontend/sema/calls/op_call_reports.h"
 
 #include "frontend/sema/expressions/broadcast.h"
+#include "frontend/sema/expressions/foreign_index.h"
 #include "frontend/sema/names/foreign_names.h"
 #include "frontend/sema/names/unknown_names.h"
 #include "frontend/sema/types/make_type.h"

@@ -8,9 +8,6 @@ namespace ptl {
 Expr *checkIndex(Context &ctx, NodeId node);
 /// Checks the `x[…]` of `load(x[…], outside: v)`, which has no bounds checks.
 IndexExpr *checkRegion(Context &ctx, NodeId node);
-/// Whether an index is meant as an argument with this name, which no value has: `x[r, outside: 0.0]`. The check of the
-/// index reports it.
-bool isArgumentInIndex(Context &ctx, NodeId index, std::string_view argument);
 /// Checks the place that an indexed assignment writes.
 Expr *checkTarget(Context &ctx, NodeId node);
 /// The value reshaped; the number of elements is the same.
