@@ -418,7 +418,7 @@ tune B = 4, TWICE: bool = false, C: [1, 2] = 1
     }
 }
 """)
-    for target in (("cpu",), ("reference",), ("a3", "--sim"), ("reference", "--shape", "chip=1", "--in-process")):
+    for target in (("cpu",), ("reference",), ("a3", "--sim")):
         for given, wanted in (((), 3), (("-D", "B=2"), 5), (("-D", "counted.B=1", "-D", "counted.TWICE=1"), 18)):
             command = ["run", "blocks.ptl", "--target", *target, "x=ones", "N=9", "-o", "y=y.npy", *given]
             outcome = tools.run(*command, cwd=folder)

@@ -89,9 +89,8 @@ std::optional<Expression> scalarText(BodyCode &code, Operation *op) {
   if (auto cut = dyn_cast<arith::TruncIOp>(op); cut && type.isInteger(1))
     return binary(binary(valueText(code, cut.getIn()), "&", {"1"}), "!=", {"0"});
   // Other arithmetic of positions is written as dimensions are.
-  bool isOnBits = isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp, arith::AndIOp, arith::OrIOp,
-                      arith::XOrIOp>(op);
-  if (!type || (type.isIndex() && !isOnBits) || type.isInteger(1))
+  bool isShift = isa<arith::ShRSIOp, arith::ShRUIOp>(op);
+  if (!type || (type.isIndex() && !isShift) || type.isInteger(1))
     return std::nullopt;
   std::optional<ArithOp> arithmetic = ir::arithOpOf(op);
   std::string_view form = arithmetic ? kSpellings[static_cast<size_t>(*arithmetic)] : "";
