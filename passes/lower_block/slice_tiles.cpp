@@ -64,7 +64,7 @@ bool Slicer::isInRounds(Value value) const {
 /// Whether a value that crosses does so once in each round, as a matrix whose rows are dealt.
 bool Slicer::suits(Value value) const {
   Operation *maker = value.getDefiningOp();
-  llvm::ArrayRef<Extent> extents = extentsOf(value.getType());
+  llvm::ArrayRef<Extent> extents = ir::extentsOf(value.getType());
   if (!isInRounds(value) || !maker || extents.size() != 2 || partOf(value).isPart() ||
       extents[0].symbol != rows_ || extents[1].symbol == rows_)
     return false;
@@ -90,7 +90,7 @@ bool Slicer::suits() const {
 }
 
 Value Slicer::lengthOf(Value value, unsigned axis) {
-  const Extent &extent = extentsOf(value.getType())[axis];
+  const Extent &extent = ir::extentsOf(value.getType())[axis];
   if (extent.isConstant())
     return b_.create<arith::ConstantIndexOp>(value.getLoc(), extent.length);
   // Both stages of a loop know the lengths of both; that of a value alone is known in one.
@@ -140,7 +140,7 @@ void Slicer::separate(OpOperand &operand) {
   if (!op || !grid_->isProperAncestor(op) || whole_.contains(value) || op->getNumRegions())
     return;
   bool isShared = isa<SliceOp, LoadOp, ZerosOp, FullOp>(op) || isViewOfOperand(op);
-  if (!isShared || !llvm::any_of(extentsOf(value.getType()),
+  if (!isShared || !llvm::any_of(ir::extentsOf(value.getType()),
                                  [&](const Extent &extent) { return extent.symbol == rows_; }))
     return;
   bool isView = isViewOfOperand(op);

@@ -10,6 +10,8 @@
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/machine_types.h"
 #include "passes/transform/combiners.h"
+#include "passes/transform/expand/expand_gather.h"
+#include "passes/transform/expand/expand_order.h"
 #include "passes/transform/make_grid.h"
 #include "passes/transform/whole_storage.h"
 
