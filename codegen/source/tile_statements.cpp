@@ -30,7 +30,7 @@ std::string assertText(const std::string &holds, llvm::StringRef text, bool hasV
     message += text[i];
     i += isDouble;
   }
-  return "assert(" + holds + ", " + quoted(message) + ")";
+  return "assert(" + holds + ", " + source::quoted(message) + ")";
 }
 
 /// Checks of bounds and conversions are made again by the builder; the others are the author's.
