@@ -107,9 +107,17 @@ CppExpression knownLength(Host &host, const CppExpression &extent) {
 
 void nameArguments(Host &host) {
   for (BlockArgument argument : host.function.getArguments()) {
-    if (auto name = attrs::firstOf(host.function, argument.getArgNumber(), attrs::name,
-                                   attrs::output, attrs::dim))
-      host.code.names().set(argument, host.code.names().fresh(name.getValue()));
+    unsigned number = argument.getArgNumber();
+    auto name = attrs::firstOf(host.function, number, attrs::name, attrs::output, attrs::dim);
+    if (!name)
+      continue;
+    std::string own = host.code.names().fresh(name.getValue());
+    host.code.names().set(argument, own);
+    if (attrs::firstOf(host.function, number, attrs::dim))
+      host.dimensions[name.getValue()] = own;
+  }
+  // Dimensions stand behind the arrays whose lengths they are.
+  for (BlockArgument argument : host.function.getArguments()) {
     if (!ir::isArrayLike(argument.getType()))
       // Scalars are named alone; arrays also have extents, which views change.
       continue;

@@ -15,13 +15,13 @@
 namespace ptl {
 namespace {
 
-constexpr const char *kTwoTasks =
-    "program mlp[B, D, H](x: f16[B, D], v: f16[D, H], w: f16[H, D]) -> (y: f32[B, D])\n"
-    "{\n"
-    "    let hidden = x @ v\n"
-    "    let bent = f16(max(hidden, 0.0))\n"
-    "    y = bent @ w\n"
-    "}\n";
+constexpr const char *kTwoTasks = "program mlp[B, D, H](x: f16[B, D], v: f16[D, H], w: f16[H, D]) "
+                                  "-> (y: f32[B, D]) where D <= 1024, H <= 1024\n"
+                                  "{\n"
+                                  "    let hidden = x @ v\n"
+                                  "    let bent = f16(max(hidden, 0.0))\n"
+                                  "    y = bent @ w\n"
+                                  "}\n";
 
 /// The graph of the first declaration of a text.
 class Graphed {

@@ -210,16 +210,13 @@ const Dim::Node *DimContext::Impl::combine(std::span<const DimTerm> a, std::span
     if (y == b.end() || (x != a.end() && x->monomial->id < y->monomial->id)) {
       terms[count++] = *x++;
     } else if (x == a.end() || y->monomial->id < x->monomial->id) {
-      // Overflow makes the result unknown rather than wrong; the least number has no negation.
-      if (__builtin_mul_overflow(sign, y->coefficient, &terms[count].coefficient))
-        return nullptr;
-      terms[count++].monomial = y->monomial;
+      terms[count++] = {sign * y->coefficient, y->monomial};
       ++y;
     } else {
       int64_t &coefficient = terms[count].coefficient;
       terms[count].monomial = x->monomial;
-      if (sign > 0 ? __builtin_add_overflow(x->coefficient, y->coefficient, &coefficient)
-                   : __builtin_sub_overflow(x->coefficient, y->coefficient, &coefficient))
+      // Overflow makes the result unknown rather than wrong.
+      if (__builtin_add_overflow(x->coefficient, sign * y->coefficient, &coefficient))
         return nullptr;
       count += coefficient != 0;
       ++x, ++y;

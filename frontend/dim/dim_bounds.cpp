@@ -78,9 +78,7 @@ bool dims::isPlainlyAtLeast(const DimContext &context, Dim a, Dim b) {
     if (y == right.end() || (x != left.end() && x->monomial->id < y->monomial->id)) {
       term = *x++;
     } else if (x == left.end() || y->monomial->id < x->monomial->id) {
-      if (__builtin_sub_overflow(int64_t(0), y->coefficient, &term.coefficient))
-        return false;
-      term.monomial = y->monomial;
+      term = {-y->coefficient, y->monomial};
       ++y;
     } else {
       term.monomial = x->monomial;

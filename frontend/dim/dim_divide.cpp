@@ -67,9 +67,6 @@ static std::optional<Division> divide(DimContext::Impl &impl, Dim a, Dim b) {
     if (step > 256)
       return std::nullopt;
     auto [coefficient, monomial] = work.leading();
-    // The least number has no negation, which a division by -1 would be.
-    if (coefficient == INT64_MIN || leading.coefficient == INT64_MIN)
-      return std::nullopt;
     // The leading term can be divided if its monomial contains the divisor's.
     if (const DimMonomial *factor = impl.quotient(monomial, leading.monomial)) {
       int64_t q = euclideanQuotient(coefficient, leading.coefficient);

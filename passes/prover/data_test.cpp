@@ -40,7 +40,7 @@ TEST_F(Prover, ElementsWhosePlaceOnlyTheDataKnows) {
   std::string put = "pto.tsetval ins(%r, %one : index, f32) outs(%a : !t)\n",
               first = "pto.tsetval ins(%c0, %one : index, f32) outs(%a : !t)\n",
               take = "%s = pto.tgetval ins(%a, %r : !t, index) outs : f32\n",
-              use = "pto.store_scalar %s, %x[%c0] : f32, !pto.ptr<f32>\n", fill = kFill;
+              use = "pto.store_scalar %s, %x[%c0] : !pto.ptr<f32>, f32\n", fill = kFill;
   auto after = [](const char *from, const char *to) {
     std::string pipes = std::string("[<") + from + ">, <" + to + ">, <EVENT_ID0>]\n";
     return "pto.set_flag" + pipes + "pto.wait_flag" + pipes;

@@ -116,9 +116,9 @@ class Documentation(unittest.TestCase):
         """An extent that names several dimensions says which of them it leaves open, and what is known."""
         x = np.arange(16, dtype=np.float32).reshape(2, 8)
         np.testing.assert_array_equal(self.layers.split(x, H=2), x.reshape(2, 2, 4))
-        with self.assertRaisesRegex(ptl.ShapeError, "from `H \\* D == 8` does not follow what `H` and `D` are; give `H` or `D` by name"):
+        with self.assertRaisesRegex(ptl.ShapeError, "from `H\\*D == 8` does not follow what `H` and `D` are; give `H` or `D` by name"):
             self.layers.split(x)
-        with self.assertRaisesRegex(ptl.ShapeError, "from `H \\* D == 8` does not follow what `D` is; `H` is 3 \\(given by name\\)"):
+        with self.assertRaisesRegex(ptl.ShapeError, "from `H\\*D == 8` does not follow what `D` is; `H` is 3 \\(given by name\\)"):
             self.layers.split(x, H=3)
 
     def test_help(self):

@@ -19,13 +19,21 @@ static Dim reportNotDim(Context &ctx, NodeId node, std::string_view why) {
   return {};
 }
 
+/// What is made of known dimensions and numbers, which is unknown only if it is too large. Unknown
+/// dimensions are equal to all others, so none may arise without a report.
+static Dim orTooLarge(Context &ctx, NodeId node, Dim result) {
+  if (!result)
+    ctx.sink.report(DiagId::DimensionTooLarge, ctx.span(node));
+  return result;
+}
+
 static Dim dimOfConst(Context &ctx, NodeId node, const ConstDecl *decl) {
   if (!completeConst(ctx.state, *decl))
     return {};
   auto found = ctx.state.constValues.find(decl);
   // A dimension is an exact integer.
   if (auto value = found->second.integer(); value && !found->second.isFloat)
-    return ctx.dims.constant(*value);
+    return orTooLarge(ctx, node, ctx.dims.constant(*value));
   return reportNotDim(ctx, node,
                       "this constant is " + toString(found->second) + ", not an integer");
 }
@@ -75,14 +83,6 @@ static Dim dimOfName(Context &ctx, NodeId node) {
   if (!name.empty())
     reportUnknownDim(ctx, name, ctx.span(node));
   return {};
-}
-
-/// The result of an operation on known dimensions, which is unknown only if it is too large. Unknown
-/// dimensions are equal to all others, so none may arise without a report.
-static Dim orTooLarge(Context &ctx, NodeId node, Dim result) {
-  if (!result)
-    ctx.sink.report(DiagId::DimensionTooLarge, ctx.span(node));
-  return result;
 }
 
 static Dim dimOfMember(Context &ctx, NodeId node) {
