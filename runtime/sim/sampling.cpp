@@ -177,11 +177,8 @@ SampleAction LoopSampler::visit(const LoopVisit &at) {
   state.run->position = at.position;
   state.run->by = at.by;
   state.isBegun |= left > 0;
-  if (left <= 0) {
-    if (auto passing = passing_.find(state.number); passing != passing_.end())
-      passing->second.ways = waysBefore(at);
+  if (left <= 0)
     return leave(state);
-  }
   if (mode_ == SampleMode::Glance) {
     int64_t most = active_.size() > 1 ? 1 : state.varies ? kGlanced : 2;
     bool enough = state.run->round >= most;
@@ -241,21 +238,15 @@ std::optional<Pace> LoopSampler::look(const LoopRun &run, const QueueLoop *share
                                         hasInner ? kShownOuter : kShownInner, tolerance});
 }
 
-void LoopSampler::learn(size_t step, uint64_t ways, const Pace &pace) {
-  paces_[{step, ways}] = pace;
+void LoopSampler::learn(size_t step, const Pace &pace) {
+  paces_[step] = pace;
   rounds_[step] = pace.cycles / static_cast<double>(pace.window);
 }
 
-uint64_t LoopSampler::waysBefore(const LoopVisit &at) const {
-  const std::optional<LoopControl> &control = shapes_.of(at.step).control;
-  return control ? control->at(at.scalars, at.position - at.by) : 0;
-}
-
 /// The pace that the loop has shown by now, or has had before.
-std::optional<Pace> LoopSampler::paceOf(State &state, const LoopVisit &at) {
+std::optional<Pace> LoopSampler::paceOf(State &state, uint64_t effort) {
   const LoopRun &run = *state.run;
-  // Rounds that take other branches have a pace of their own, such as those at the edges of an array.
-  auto known = paces_.empty() ? paces_.end() : paces_.find({run.step, waysBefore(at)});
+  auto known = paces_.find(run.step);
   // A pace that is known is used without being measured again, unless it is time for that.
   if (known != paces_.end() && !(state.isMeasured && run.first == 0)) {
     bool hasInner = shapes_.of(run.step).hasInner;
@@ -273,7 +264,7 @@ std::optional<Pace> LoopSampler::paceOf(State &state, const LoopVisit &at) {
     return std::nullopt;
   // Looking for a pace costs time, so it is done only when another round has passed all pipes.
   state.lookedAt = last;
-  return look(run, state.shared, toleranceAfter(at.effort - state.effort));
+  return look(run, state.shared, toleranceAfter(effort - state.effort));
 }
 
 bool QueueLoop::isPending() const {
@@ -335,7 +326,7 @@ SampleAction LoopSampler::skipAlike(State &state, const LoopVisit &at) {
   // Some core has not left out the rounds of the last decision; until then there is no new one.
   if (shared && shared->isPending())
     return round(state);
-  std::optional<Pace> pace = paceOf(state, at);
+  std::optional<Pace> pace = paceOf(state, at.effort);
   return pace ? propose(state, at, *pace) : round(state);
 }
 
@@ -385,7 +376,7 @@ SampleAction LoopSampler::propose(State &state, const LoopVisit &at, const Pace 
     action.factor = std::min(action.factor, windows);
   }
   if (pace.last >= 0 && action.factor > 0)
-    learn(at.step, waysBefore(at), pace);
+    learn(at.step, pace);
   action.skip = action.factor * pace.window;
   // All that can be left out has been left out.
   state.isDone = !shared && action.factor == most;
@@ -449,10 +440,9 @@ void LoopSampler::passEnd(const Passing &passing) {
   }
   if (!passing.isWhole || !passing.isMeasured || !shapes_.period())
     return;
-  auto known = paces_.lower_bound({step, 0});
   if (std::optional<Pace> pace = look(*passing.run, passing.shared, toleranceAfter(2000)))
-    learn(step, passing.ways, *pace);
-  else if (known == paces_.end() || known->first.first != step)
+    learn(step, *pace);
+  else if (!paces_.count(step))
     rounds_[step] = roundOfLastHalf(runsOf(*passing.run, passing.shared));
 }
 

@@ -174,7 +174,6 @@ private:
     bool isWhole = true; ///< nothing was skipped
     bool isMeasured = false;
     uint32_t open = 0; ///< bits of pipes that have not reached the end
-    uint64_t ways = 0; ///< the branches of its last round
   };
   void enter(State &state, const LoopVisit &at);
   SampleAction leave(State &state);
@@ -185,11 +184,9 @@ private:
   SampleAction propose(State &state, const LoopVisit &at, const Pace &pace);
   bool agesAlong(const State &state) const;
   SampleAction spread(State &state, int64_t left);
-  std::optional<Pace> paceOf(State &state, const LoopVisit &at);
-  /// The branches of the round before this place, as a hash; 0 if all rounds take the same.
-  uint64_t waysBefore(const LoopVisit &at) const;
+  std::optional<Pace> paceOf(State &state, uint64_t effort);
   std::optional<Pace> look(const LoopRun &run, const QueueLoop *shared, double tolerance) const;
-  void learn(size_t step, uint64_t ways, const Pace &pace);
+  void learn(size_t step, const Pace &pace);
   void passEnd(const Passing &passing);
   SampleAction round(const State &state) const;
   int64_t inPeriods(int64_t rounds) const {
@@ -204,8 +201,7 @@ private:
   std::map<size_t, State> states_;
   std::vector<State *> active_; ///< outer before inner
   std::map<int64_t, Passing> passing_;
-  /// by loop and the branches that rounds take
-  std::map<std::pair<size_t, uint64_t>, Pace> paces_;
+  std::map<size_t, Pace> paces_;     ///< by loop
   std::map<size_t, double> rounds_;  ///< time per iteration
   std::map<size_t, uint64_t> times_; ///< number of executions
   int64_t runs_ = 0;
