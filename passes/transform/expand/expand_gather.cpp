@@ -119,6 +119,9 @@ static RowParts partsOf(Value x, Value ids, int64_t tileBytes, const Machine *ma
     return {};
   // A window fills one tile of the buffer.
   int64_t window = tileBytes / std::max<int64_t>(elem.getIntOrFloatBitWidth() / 8, 1);
+  // Where tiles have been halved until nothing is left of them, elements are read one by one.
+  if (window == 0)
+    return {};
   int64_t row = extentsOf(x.getType()).back().capacity;
   int64_t count = extentsOf(ids.getType()).back().capacity;
   // A window takes as long as two elements that are read by themselves. A row of an unknown length
