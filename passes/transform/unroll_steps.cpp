@@ -35,6 +35,10 @@ static bool mayUnroll(scf::ForOp loop, const UnrollLimits &limits) {
   if (!rounds || *rounds > limits.rounds || loop->getParentOfType<ParallelOp>() ||
       !llvm::any_of(loop.getResultTypes(), [](Type type) { return isa<ArrayType>(type); }))
     return false;
+  // MLIR's function knows no values from outside of the loop among those that a round hands on.
+  if (llvm::any_of(loop.getYieldedValues(),
+                   [&](Value value) { return loop.isDefinedOutsideOfLoop(value); }))
+    return false;
   int64_t operations = 0;
   for (Operation &op : loop.getBody()->without_terminator())
     if (!isStep(&op) || ++operations * *rounds > limits.operations)
