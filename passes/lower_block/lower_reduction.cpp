@@ -137,7 +137,9 @@ static std::optional<InstructionId> instructionFor(Operation *op, const VectorFo
   llvm::SmallVector<int64_t> axes = ir::foldedAxesOf(op);
   if (axes.size() == 1 && axes[0] == rank - 1)
     return forms.alongRows;
-  bool isColumn = rank > 2 && ir::extentsOf(type).back().isOne();
+  // A tile of one column is kept as one row, in which no instruction finds the rows of several matrices. Its length may have a name.
+  const ir::Extent &columns = ir::extentsOf(type).back();
+  bool isColumn = rank > 2 && (columns.isOne() || columns.capacity == 1);
   if (axes.size() == 1 && axes[0] == rank - 2 && !isColumn && has(*forms.alongColumns))
     return forms.alongColumns;
   return std::nullopt;
