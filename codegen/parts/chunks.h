@@ -14,8 +14,8 @@ namespace ptl::parts {
 /// columns) by which both may go, the same in what is moved and in what the product makes.
 struct ChunkedPair {
   ValueId product = 0, move = 0;
-  std::optional<size_t>
-      operand; ///< of the product, that the movement brings; nothing: it moves what the product makes
+  /// Of the product, the one that the movement brings; nothing if it moves what the product makes.
+  std::optional<size_t> operand;
   int64_t axis = 0;
 };
 
