@@ -15,6 +15,7 @@ ExitCode runCompletion(const Options &options);
 ExitCode runTargets(const Options &options);
 ExitCode runCache(const Options &options);
 ExitCode runMcp(const Options &options);
+ExitCode runReduce(const Options &options);
 
 /// Loads libptlc-ir and passes it the whole command line; `argv[1]` is the command.
 ExitCode runInLibrary(const Options &options, std::vector<std::string> arguments);

@@ -73,13 +73,10 @@ std::string zshText(std::string_view text) {
   return out;
 }
 
-bool isOffered(const CommandInfo &command) { return command.home != CommandHome::Planned; }
-
 std::string commandNames() {
   std::vector<std::string> names;
   for (const CommandInfo &command : allCommands())
-    if (isOffered(command))
-      names.push_back(command.name);
+    names.push_back(command.name);
   return joined(names);
 }
 
@@ -181,8 +178,6 @@ Completion completionOf(const CommandInfo &command) {
 std::string bashCompletion() {
   std::string commands, values;
   for (const CommandInfo &command : allCommands()) {
-    if (!isOffered(command))
-      continue;
     std::vector<std::string> names;
     for (const OptionInfo &option : allOptions())
       if (option.isFor(command.id))
@@ -240,8 +235,6 @@ complete -F _ptlc ptlc
 std::string zshCompletion() {
   std::string descriptions, commands;
   for (const CommandInfo &command : allCommands()) {
-    if (!isOffered(command))
-      continue;
     descriptions += "    " + inQuotes(command.name + (":" + zshText(command.summary))) + "\n";
     commands += "    " + std::string(command.name) + ")\n      _arguments -s";
     for (const OptionInfo &option : allOptions()) {
@@ -294,8 +287,6 @@ std::string fishCompletion() {
       "# Completion of ptlc in fish. Generated from the tables of its commands and options.\n"
       "complete -c ptlc -f\n";
   for (const CommandInfo &command : allCommands()) {
-    if (!isOffered(command))
-      continue;
     std::string name = command.name, given = " -n '__fish_seen_subcommand_from " + name + "'";
     text += "complete -c ptlc -n __fish_use_subcommand -a " + name + " -d " +
             fishQuoted(command.summary) + "\n";

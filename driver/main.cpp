@@ -17,12 +17,6 @@ static int print(const std::string &text) {
   return static_cast<int>(ExitCode::Fine);
 }
 
-static ExitCode runPlanned(const CommandInfo &command, const Options &options) {
-  Session session(options);
-  session.sink().report(DiagId::CommandPlanned, kNoSpan, {command.name});
-  return session.finish(ExitCode::Missing);
-}
-
 static ExitCode runFront(const CommandInfo &command, const Options &options,
                          const std::vector<std::string> &arguments) {
   switch (command.id) {
@@ -44,6 +38,8 @@ static ExitCode runFront(const CommandInfo &command, const Options &options,
     return runMcp(options);
   case CommandId::New:
     return runNew(options);
+  case CommandId::Reduce:
+    return runReduce(options);
   case CommandId::Targets:
     return runTargets(options);
   default:
@@ -132,10 +128,9 @@ int main(int argc, char **argv) {
     return print(helpText(command));
   if (std::string wrong = wrongValue(command->id, parsed.options); !wrong.empty())
     return static_cast<int>(usageError(wrong));
-  ExitCode code = isInLibrary(*command, parsed.options) ? runInLibrary(parsed.options, arguments)
-                  : command->home == CommandHome::Front
-                      ? runFront(*command, parsed.options, arguments)
-                      : runPlanned(*command, parsed.options);
+  ExitCode code = isInLibrary(*command, parsed.options)
+                      ? runInLibrary(parsed.options, arguments)
+                      : runFront(*command, parsed.options, arguments);
   // Nothing that is static has to be taken apart, and LLVM has thousands of such things.
   std::fflush(nullptr);
   std::_Exit(static_cast<int>(code));

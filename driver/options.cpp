@@ -16,9 +16,8 @@ constexpr CommandSet of(CommandId id) { return commandBit(id); }
 constexpr CommandSet All = ~CommandSet(0);
 constexpr CommandSet Code = of(CommandId::Build) | of(CommandId::Run) | of(CommandId::Test) |
                             of(CommandId::Bench) | of(CommandId::Sim) | of(CommandId::Lower) |
-                            of(CommandId::Tune) | of(CommandId::Reduce);
-constexpr CommandSet Artefacts =
-    of(CommandId::Build) | of(CommandId::Run) | of(CommandId::Lower) | of(CommandId::Reduce);
+                            of(CommandId::Tune);
+constexpr CommandSet Artefacts = of(CommandId::Build) | of(CommandId::Run) | of(CommandId::Lower);
 constexpr CommandSet Sources =
     Code | of(CommandId::Check) | of(CommandId::Fmt) | of(CommandId::Doc) | of(CommandId::Debug);
 
@@ -247,8 +246,7 @@ std::string helpText(const CommandInfo *command) {
     for (const CommandInfo &entry : allCommands()) {
       std::string left = "  " + std::string(entry.name) + " " + entry.arguments;
       left.resize(std::max<size_t>(left.size() + 2, 36), ' ');
-      text +=
-          left + entry.summary + (entry.home == CommandHome::Planned ? " (planned)" : "") + "\n";
+      text += left + entry.summary + "\n";
     }
     return text + "\n`ptlc COMMAND --help` prints the options of a command.\n";
   }

@@ -25,7 +25,7 @@ enum class CommandId : uint8_t {
 #include "driver/commands.def"
 };
 
-enum class CommandHome : uint8_t { Front, Ir, Planned };
+enum class CommandHome : uint8_t { Front, Ir };
 
 struct CommandInfo {
   CommandId id;

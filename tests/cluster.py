@@ -1,5 +1,5 @@
 """Programs over levels beside NumPy, on as many parts as there may be: in one process, and what they mean as a whole on
-`cpu` and `reference`. `cluster.py BUILD`. On whole numbers all agree bit by bit."""
+`cpu` and `reference`. `cluster.py BUILD [--long]`. On whole numbers all agree bit by bit."""
 import json
 import pathlib
 import sys
@@ -38,16 +38,20 @@ def experts(x, scores, up, down, capacity):
     return y
 
 
+on_ranks = set()  # the entries that have run on ranks
+
+
 def check(tools, folder, file, entry, arrays, expected, shapes, exact=True, ranks=None):
-    """On all shapes and on the executors that ignore them; with `ranks`, on that shape as ranks of MPI, where there are any.
-    `expected`: results by name."""
+    """On all shapes and on the executors that ignore them; with `ranks`, on that shape as ranks of MPI, where there are any:
+    once for each entry, and with `--long` for all sizes. `expected`: results by name."""
     for name, array in arrays.items():
         if not isinstance(array, int):
             np.save(folder / f"{name}.npy", array)
     words = [f"{name}={array}" if isinstance(array, int) else f"{name}=@{name}.npy" for name, array in arrays.items()]
     outputs = [word for name in expected for word in ("-o", f"{name}=out_{name}.npy")]
     ways = [["--target", "cpu"], ["--target", "reference"], *[["--shape", shape, "--in-process", "--seed", str(at)] for at, shape in enumerate(shapes)]]
-    if ranks and has_mpi(tools.build):
+    if ranks and has_mpi(tools.build) and ("--long" in sys.argv or (file, entry) not in on_ranks):
+        on_ranks.add((file, entry))
         ways.append(["--shape", ranks])
     for way in ways:
         done = tools.run("run", file, "--entry", entry, *way, *words, *outputs, cwd=folder)

@@ -165,7 +165,7 @@ void checkAll(Type element, double tolerance = 0, Processor processor = Processo
   checkMixed<In, In, Out>(element, element, tolerance, processor);
 }
 
-// Bytes with and without signs, as each side, and beside i16.
+// Bytes with and without signs, as each side, and beside i16, which registers of matrices do not have.
 void checkBytes(Processor processor) {
   Type i8 = IntegerType::get(&testContext(), 8), i16 = IntegerType::get(&testContext(), 16);
   Type u8 = IntegerType::get(&testContext(), 8, IntegerType::Unsigned);
@@ -173,7 +173,16 @@ void checkBytes(Processor processor) {
   checkAll<uint8_t, int32_t>(u8, 0, processor);
   checkMixed<int8_t, uint8_t, int32_t>(i8, u8, 0, processor);
   checkMixed<uint8_t, int8_t, int32_t>(u8, i8, 0, processor);
-  checkMixed<int16_t, uint8_t, int32_t>(i16, u8, 0, processor);
+  if (!processor.vectors.matrices.bytes)
+    checkMixed<int16_t, uint8_t, int32_t>(i16, u8, 0, processor);
+}
+
+/// Whether products of bytes are the same code, which `Bytes` has run.
+bool multipliesBytesAsHere(const VectorUnit &unit) {
+  VectorUnit here = Processor::host().vectors;
+  return !here.matrices.bytes && unit.bytes == here.bytes &&
+         unit.byteDotBytes == here.byteDotBytes && unit.i16DotBytes == here.i16DotBytes &&
+         unit.i16PairBytes == here.i16PairBytes;
 }
 
 TEST(Microkernel, F32) { checkAll<float, float>(Float32Type::get(&testContext()), 1e-5); }
@@ -204,7 +213,8 @@ TEST(Microkernel, DotProductsOfBytes) {
     if (!processor.lackingHere().empty())
       continue;
     SCOPED_TRACE(name);
-    checkBytes(processor);
+    if (!multipliesBytesAsHere(processor.vectors))
+      checkBytes(processor);
     ++checked;
   }
   if (checked == 0)

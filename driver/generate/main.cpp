@@ -43,9 +43,7 @@ int main(int argc, char **argv) {
   std::filesystem::path pages = folder / "man/man1";
   bool fine = write(pages / "ptlc.1", manPage(nullptr, argv[2]));
   for (const CommandInfo &command : allCommands())
-    if (command.home != CommandHome::Planned)
-      fine &=
-          write(pages / ("ptlc-" + std::string(command.name) + ".1"), manPage(&command, argv[2]));
+    fine &= write(pages / ("ptlc-" + std::string(command.name) + ".1"), manPage(&command, argv[2]));
   for (int i = 3; i < argc; ++i) {
     std::string name = std::filesystem::path(argv[i]).filename(), help = helpOf(argv[i]);
     if (help.empty())

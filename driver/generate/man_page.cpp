@@ -94,6 +94,10 @@ keeps none
 .B PTL_CACHE_LIMIT
 the largest size of that folder in MiB (256); the least recently used code is removed first
 .TP
+.B PTL_BUNDLE
+.B off
+keeps no folder with what reproduces an internal error
+.TP
 .B NO_COLOR
 messages are printed without colours
 )";
@@ -106,10 +110,8 @@ std::string allPage(std::string_view version) {
           "An argument\n.BI @ FILE\nis replaced by the arguments in the file.\n.SH COMMANDS\n";
   for (const CommandInfo &command : allCommands()) {
     text += ".TP\n" + bold(command.name) + " " + italic(command.arguments) + "\n" +
-            troff(command.summary) + (command.home == CommandHome::Planned ? " (planned)" : "") +
-            "\n";
-    if (command.home != CommandHome::Planned)
-      also += (also.empty() ? "" : " ,\n") + (".BR ptlc\\-" + std::string(command.name)) + " (1)";
+            troff(command.summary) + "\n";
+    also += (also.empty() ? "" : " ,\n") + (".BR ptlc\\-" + std::string(command.name)) + " (1)";
   }
   return text + kExitStatus + kEnvironment + ".SH SEE ALSO\n" + also + "\n";
 }

@@ -4,11 +4,14 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include <charconv>
+#include <cstdlib>
 
 namespace ptl {
 
 /// Gives what is said of the bundle.
 static std::string keepAsBundle(const SourceManager &sources, const Fault &fault) {
+  if (const char *wanted = std::getenv("PTL_BUNDLE"); wanted && std::string_view(wanted) == "off")
+    return "no reproducer is kept: PTL_BUNDLE is `off`";
   std::string folder = bundleFolder();
   std::string reason = writeBundle(folder, sources, fault);
   return reason.empty() ? "`" + folder + "` contains what is needed to reproduce this error"

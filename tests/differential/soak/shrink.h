@@ -5,10 +5,6 @@
 
 namespace ptl::differential {
 
-/// Texts with one thing less: a declaration, a statement, a parameter, an operation. The larger
-/// parts first. Many of them are no programs any more.
-std::vector<std::string> smallerTexts(const std::string &text);
-
 /// What one observation has in common with others of the same cause: its kind, whether it is the
 /// CPU's or a chip's, and the text without names and numbers.
 std::string causeOf(const Observation &seen);
