@@ -231,6 +231,16 @@ static void tuneByLength(Session &session, const CheckedProgram &program, const 
   tuneRanges(command);
 }
 
+/// Why no choice has a time; empty if one has.
+static std::string noTimeOf(const TuneResult &result) {
+  if (result.best)
+    return {};
+  const std::string &reason = result.tries.front().outcome.reason;
+  return result.tries.size() == 1 ? reason
+                                  : "none of " + std::to_string(result.tries.size()) +
+                                        " choices can be compiled and timed: " + reason;
+}
+
 ExitCode runTune(const Options &options) {
   if (options.positional().size() != 1)
     return usageError("give one file: `ptlc tune FILE`");
@@ -268,10 +278,7 @@ ExitCode runTune(const Options &options) {
   std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   std::string why = !tuning.problem().empty()   ? tuning.problem()
                     : !tuning.unknown().empty() ? "no time is known: " + tuning.unknown()
-                    : !result.best
-                        ? "none of " + std::to_string(result.tries.size()) +
-                              " choices can be compiled: " + result.tries.front().outcome.reason
-                        : "";
+                                                : noTimeOf(result);
   if (!why.empty()) {
     cannotTune(session, *decl, why);
     return session.finish();

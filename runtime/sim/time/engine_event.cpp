@@ -100,7 +100,9 @@ static bool stepOnce(Engine &e) {
   if (!takeEvent(e))
     return false;
   if (e.options.maxOperations && e.timeline.operations > e.options.maxOperations)
-    return e.fail("more than " + std::to_string(e.options.maxOperations) + " operations");
+    return e.fail(
+        "the chip executes more than " + std::to_string(e.options.maxOperations) +
+        " operations, which would take too long to simulate; smaller lengths have a time");
   return true;
 }
 
