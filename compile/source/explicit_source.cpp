@@ -60,9 +60,8 @@ static const CallableDecl *kernelAt(const CheckedProgram &program, const Callabl
     for (const CallableDecl *decl : module->callables)
       if ((decl->kind == DeclKind::Kernel || decl->kind == DeclKind::ManualKernel) &&
           decl != &entry && holds(decl->span, spans[0])) {
-        bool isRequired = llvm::any_of(decl->wheres, [&](const WhereClause &where) {
-          return holds(where.span, spans[0]);
-        });
+        bool isRequired = llvm::any_of(
+            decl->wheres, [&](const WhereClause &where) { return holds(where.span, spans[0]); });
         return isRequired ? nullptr : decl;
       }
   return nullptr;
