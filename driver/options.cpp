@@ -54,12 +54,14 @@ struct Need {
 };
 constexpr Need kNeeds[] = {
     {CommandId::Check, OptionId::Budget, OptionId::Cost},
+    {CommandId::Check, OptionId::Rounds, OptionId::Cost},
     {CommandId::Build, OptionId::Verify, OptionId::Emit},
     {CommandId::Build, OptionId::PtoIsa, OptionId::Verify},
     {CommandId::Run, OptionId::InProcess, OptionId::Shape},
     {CommandId::Run, OptionId::Patience, OptionId::Shape},
     {CommandId::Run, OptionId::CheckPool, OptionId::Shape},
     {CommandId::Sim, OptionId::FoundPages, OptionId::Shape},
+    {CommandId::Sim, OptionId::Rounds, OptionId::Shape},
 };
 
 const OptionInfo &infoOf(OptionId id) { return *std::ranges::find(kOptions, id, &OptionInfo::id); }

@@ -85,7 +85,8 @@ CppScalarRow scalarRowOf(Operation *op) {
 }
 
 /// Whether the value of an expression may be outside of the type of its operation. C++ computes short
-/// integers as `int`, which does not wrap as they do, and what goes by unsigned operands is unsigned.
+/// integers as `int`, which does not wrap as they do, and what goes by unsigned operands is unsigned;
+/// so go sums and products of long integers, since those of C++ may not overflow.
 bool mayLeaveType(Operation *op) {
   auto type = dyn_cast<IntegerType>(op->getResult(0).getType());
   std::optional<ArithOp> arithmetic = ir::arithOpOf(op);
@@ -96,6 +97,7 @@ bool mayLeaveType(Operation *op) {
   case ArithOp::SubI:
   case ArithOp::MulI:
   case ArithOp::ShlI:
+    return true;
   case ArithOp::DivSI: // of the least number by -1
   case ArithOp::CeilDivSI:
   case ArithOp::FloorDivSI:
@@ -108,6 +110,14 @@ bool mayLeaveType(Operation *op) {
   default:
     return false;
   }
+}
+
+/// Whether an operation of long integers is computed with unsigned numbers because it may overflow.
+/// Positions and sizes do not come near their ends.
+bool wrapsUnsigned(Operation *op) {
+  auto type = dyn_cast<IntegerType>(op->getResult(0).getType());
+  return type && type.getWidth() >= 32 &&
+         isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::ShLIOp>(op);
 }
 
 /// An operand of a conversion to as many bits or fewer, which brings any number into its range.
@@ -163,6 +173,16 @@ CppExpression binaryExpression(CppCode &code, Operation *op, const CppScalarRow 
   if (std::optional<CppExpression> division = hostDivision(code, op, row))
     return *division;
   Type type = op->getResult(0).getType();
+  if (wrapsUnsigned(op)) {
+    Operation *left = op->getOperand(0).getDefiningOp();
+    // What is unsigned already needs no conversion.
+    bool isUnsigned = left && isInlined(left) && wrapsUnsigned(left);
+    return {(isUnsigned ? convertedOperand(code, op->getOperand(0)).within(row.precedence)
+                        : unsignedOperand(code, op->getOperand(0))) +
+                " " + row.text.str() + " " +
+                convertedOperand(code, op->getOperand(1)).within(tighter(row.precedence)),
+            row.precedence};
+  }
   if (row.isUnsigned && !type.isIndex()) // positions and sizes are not negative
     return {unsignedOperand(code, op->getOperand(0)) + " " + row.text.str() + " " +
                 unsignedOperand(code, op->getOperand(1)),

@@ -44,19 +44,25 @@ static bool dependsOn(Value value, Value on, Operation *within) {
          });
 }
 
+/// The array of positions through which a store scatters, if the grid reads it from outside; else null.
+static Value scatteredBy(ir::StoreOp store, ir::ParallelOp grid) {
+  Operation *made = store.getIndex() ? store.getIndex().getDefiningOp() : nullptr;
+  while (isa_and_nonnull<ir::CastOp, ir::ConvertOp>(made))
+    made = made->getOperand(0).getDefiningOp();
+  bool isRead = made && isa<ir::LoadOp, ir::SliceOp>(made) && grid->isAncestor(made);
+  return isRead ? made->getOperand(0) : Value();
+}
+
 /// Points that differ in a variable must write different elements: by a position that depends on it
 /// and is no element of an array, or by elements that all differ.
 static void collectUnique(ir::StoreOp store, ir::ParallelOp grid, llvm::SetVector<Value> &arrays) {
   // Atomic updates may hit the same element.
   if (store.getAtomic())
     return;
-  if (Value index = store.getIndex()) {
+  if (store.getIndex()) {
     // An index array in a store must name each position once.
-    Operation *made = index.getDefiningOp();
-    while (isa_and_nonnull<ir::CastOp, ir::ConvertOp>(made))
-      made = made->getOperand(0).getDefiningOp();
-    if (made && isa<ir::LoadOp, ir::SliceOp>(made) && grid->isAncestor(made))
-      arrays.insert(made->getOperand(0));
+    if (Value index = scatteredBy(store, grid))
+      arrays.insert(index);
     return;
   }
   // All variables of the grids around the store count.
@@ -173,17 +179,57 @@ static std::vector<Reach> reachesOf(ir::ParallelOp grid) {
 /// Arrays of positions by whose elements a grid indexes an axis.
 static std::vector<std::pair<Value, ir::Extent>> indicesOf(ir::ParallelOp grid) {
   std::vector<std::pair<Value, ir::Extent>> indices;
+  auto note = [&](Value index, Value array, size_t axis) {
+    // An array that the grid makes itself is no argument.
+    if (!index.getDefiningOp() || !grid->isAncestor(index.getDefiningOp()))
+      indices.emplace_back(index, ir::extentsOf(array.getType())[axis]);
+  };
   auto look = [&](auto box, Value array) {
     for (auto [axis, offset] : llvm::enumerate(box.getOffsets()))
-      if (Operation *element = elementAt(offset)) {
-        Value index = element->getOperand(0);
-        // An array that the grid makes itself is no argument.
-        if (!index.getDefiningOp() || !grid->isAncestor(index.getDefiningOp()))
-          indices.emplace_back(index, ir::extentsOf(array.getType())[axis]);
-      }
+      if (Operation *element = elementAt(offset))
+        note(element->getOperand(0), array, axis);
   };
   forEachBox(grid, look);
+  // Without its bounds a scatter covers no axis.
+  grid->walk([&](ir::StoreOp store) {
+    if (Value index = scatteredBy(store, grid))
+      note(index, store.getRef(), static_cast<size_t>(*store.getIndexAxis()));
+  });
   return indices;
+}
+
+/// All that a value is computed from, itself included, up to what comes from outside of the grid.
+/// Nothing if that cannot be told.
+static std::optional<llvm::SetVector<Value>> madeFrom(Value value, ir::ParallelOp grid) {
+  llvm::SetVector<Value> all;
+  all.insert(value);
+  for (size_t next = 0; next < all.size(); ++next) {
+    Operation *op = all[next].getDefiningOp();
+    if (auto argument = dyn_cast<BlockArgument>(all[next])) {
+      // What loops carry comes from all of their body; their positions come from bounds.
+      auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+      bool isCarried = grid->isProperAncestor(argument.getOwner()->getParentOp()) &&
+                       !isa<ir::ParallelOp>(argument.getOwner()->getParentOp()) &&
+                       (!loop || argument != loop.getInductionVar());
+      if (isCarried)
+        return std::nullopt;
+      continue;
+    }
+    if (!grid->isProperAncestor(op))
+      continue;
+    if (op->getNumRegions() != 0)
+      return std::nullopt;
+    all.insert(op->operand_begin(), op->operand_end());
+  }
+  return all;
+}
+
+bool isAboutPositions(ir::CheckOp check, ir::ParallelOp grid) {
+  std::optional<llvm::SetVector<Value>> from = madeFrom(check.getCondition(), grid);
+  if (!from)
+    return true;
+  return llvm::any_of(indicesOf(grid), [&](auto &index) { return from->contains(index.first); }) ||
+         llvm::any_of(reachesOf(grid), [&](auto &reach) { return from->contains(reach.base); });
 }
 
 std::vector<std::string> factsOfIndices(ir::ParallelOp grid,

@@ -93,6 +93,9 @@ std::vector<std::string> factsOfIndices(ir::ParallelOp grid,
 /// `boundsOf` gives.
 bool isBoundOfPosition(ir::CheckOp check);
 bool isBoundOfGrid(ir::CheckOp check);
+/// Whether a check in a grid is about the positions that these requirements speak of; others say
+/// nothing about whether a kernel needs them.
+bool isAboutPositions(ir::CheckOp check, ir::ParallelOp grid);
 
 /// Whether an operation, or one nested in it, writes the storage.
 bool writes(mlir::Operation *op, mlir::Value ref);

@@ -101,6 +101,11 @@ Expression positionOpText(BodyCode &code, Operation *op) {
     code.unwritable(op, "`" + op->getName().getStringRef().str() + "` has no spelling");
     return Expression{"0"};
   };
+  // Of truth values these are words of the language, of positions its operators on bits.
+  bool isOfBits = isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op) &&
+                  !op->getResult(0).getType().isInteger(1);
+  if (isOfBits)
+    return unsupported(op);
   return llvm::TypeSwitch<Operation *, Expression>(op)
       .Case<ir::DimOp>([&](ir::DimOp dim) {
         return extentText(ir::extentsOf(dim.getSource().getType())[dim.getAxis()]);

@@ -7,6 +7,7 @@
 #include "ir/dialect/scalar_values.h"
 
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -42,7 +43,8 @@ static Expression unsignedOperand(BodyCode &code, Value operand) {
   if (matchPattern(operand, m_ConstantInt(&number)))
     return {std::to_string(number.getZExtValue())};
   auto cast = operand.getDefiningOp<UnrealizedConversionCastOp>();
-  if (cast && cast.getInputs().front().getType().isUnsignedInteger())
+  // What has a name is used by it, so that no name is left over.
+  if (cast && cast.getInputs().front().getType().isUnsignedInteger() && !code.isKnown(operand))
     return valueText(code, cast.getInputs().front());
   return {"u" + std::to_string(operand.getType().getIntOrFloatBitWidth()) + "(" +
           valueText(code, operand).text + ")"};
@@ -67,6 +69,26 @@ Expression comparedIntegers(BodyCode &code, arith::CmpIOp op, arith::CmpIPredica
                 comparedOperand(code, op.getRhs(), op.getLhs()));
 }
 
+/// What is computed with the bits of integers as unsigned numbers; nothing for other operations.
+static std::optional<Expression> unsignedText(BodyCode &code, Operation *op) {
+  std::string type = elementText(op->getResult(0).getType());
+  auto side = [&](unsigned number) { return unsignedOperand(code, op->getOperand(number)); };
+  auto of = [&](const Expression &unsignedResult) {
+    return Expression{type + "(" + unsignedResult.text + ")"};
+  };
+  auto called = [&](llvm::StringRef name) {
+    return of({name.str() + "(" + side(0).text + ", " + side(1).text + ")"});
+  };
+  return llvm::TypeSwitch<Operation *, std::optional<Expression>>(op)
+      .Case<arith::DivUIOp>([&](auto) { return of(binary(side(0), "/", side(1))); })
+      .Case<arith::RemUIOp>([&](auto) { return of(binary(side(0), "%", side(1))); })
+      .Case<arith::ShRUIOp>([&](auto) { return of(binary(side(0), ">>", side(1))); })
+      .Case<arith::MinUIOp>([&](auto) { return called("min"); })
+      .Case<arith::MaxUIOp>([&](auto) { return called("max"); })
+      .Case<arith::ExtUIOp, arith::UIToFPOp>([&](auto) { return of(side(0)); })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
 /// As the scalar unit computes it; nothing for other operations.
 std::optional<Expression> scalarText(BodyCode &code, Operation *op) {
   if (auto comparison = dyn_cast<arith::CmpFOp>(op))
@@ -89,9 +111,14 @@ std::optional<Expression> scalarText(BodyCode &code, Operation *op) {
   if (auto cut = dyn_cast<arith::TruncIOp>(op); cut && type.isInteger(1))
     return binary(binary(valueText(code, cut.getIn()), "&", {"1"}), "!=", {"0"});
   // Other arithmetic of positions is written as dimensions are.
-  bool isShift = isa<arith::ShRSIOp, arith::ShRUIOp>(op);
-  if (!type || (type.isIndex() && !isShift) || type.isInteger(1))
+  bool isOfBits =
+      isa<arith::ShLIOp, arith::ShRSIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op);
+  if (!type || (type.isIndex() && !isOfBits) || type.isInteger(1))
     return std::nullopt;
+  bool isOfTruth = op->getNumOperands() == 1 && op->getOperand(0).getType().isInteger(1);
+  if (!type.isIndex() && !isOfTruth)
+    if (std::optional<Expression> bits = unsignedText(code, op))
+      return bits;
   std::optional<ArithOp> arithmetic = ir::arithOpOf(op);
   std::string_view form = arithmetic ? kSpellings[static_cast<size_t>(*arithmetic)] : "";
   // What the language cannot spell is reported by the caller, with its place.

@@ -187,8 +187,8 @@ static void dropRequirements(func::FuncOp function, Entry &entry) {
   function.walk([&](ir::CheckOp check) {
     for (Operation *outer = check->getParentOp(); outer && isMadeAgain(check);
          outer = outer->getParentOp())
-      if (isa<ir::ParallelOp>(outer))
-        attrs::checksBounds.set(outer);
+      if (auto grid = dyn_cast<ir::ParallelOp>(outer); grid && isAboutPositions(check, grid))
+        attrs::checksBounds.set(grid);
   });
   function.walk([&](ir::CheckOp check) {
     if (isMadeAgain(check) || isBoundOfGrid(check) || entry.isRequirement(check))

@@ -352,6 +352,19 @@ bool Resolver::assume(const rt::Param &param, RunInputs &inputs) {
 }
 
 /// The elements of an array by their positions.
+/// The option of a recipe that no element of the type could come from; empty if there is none. A
+/// bound of integers may be one beyond the largest, since `high` is exclusive.
+static std::string wrongOption(const Recipe &recipe, ElemKind kind) {
+  for (const auto &[name, value] : recipe.options) {
+    bool isWhole = name == "seed" || !isFloat(kind);
+    // A double holds the ends of these ranges exactly.
+    double least = name == "seed" || !isSigned(kind) ? 0 : -0x1p63, end = 0x1p63;
+    if (isWhole && !(value >= least && value < end && value == std::trunc(value)))
+      return name;
+  }
+  return {};
+}
+
 static std::function<Scalar(int64_t)> elementsOf(const Recipe &recipe, ElemKind kind,
                                                  uint64_t stream) {
   bool real = isFloat(kind);
@@ -392,9 +405,16 @@ std::optional<rt::OwnedArray> Resolver::make(const rt::Param &param, const std::
     return std::nullopt;
   PtlElem elem = elemOf(param);
   std::optional<ElemKind> packed = packedKind(param);
+  ElemKind drawn = packed.value_or(*kindOf(elem));
+  if (std::string option = wrongOption(*recipe, drawn); !option.empty()) {
+    bool isNatural = option == "seed" || !isSigned(drawn);
+    fail(param.name, "`" + option + "` in `" + text + "` is not a whole number from " +
+                         (isNatural ? "0" : "-2^63") + " to 2^63 - 1");
+    return std::nullopt;
+  }
   // Unless a seed is given, each argument has a stream of its own; otherwise arrays of one
   // shape would be equal.
-  auto element = elementsOf(*recipe, packed.value_or(*kindOf(elem)), seed_ + stream);
+  auto element = elementsOf(*recipe, drawn, seed_ + stream);
   std::optional<rt::OwnedArray> array =
       packed ? packedArray(*packed, *extents, element) : rt::OwnedArray::make(elem, *extents);
   if (!array) {

@@ -45,7 +45,12 @@ static std::map<std::string, std::string> stridesOf(const CallableDecl &decl, Di
   return texts;
 }
 
-/// The kernel whose text holds a place, innermost first; null for the entry itself.
+static bool holds(Span outer, Span inner) {
+  return outer.file == inner.file && outer.begin <= inner.begin && inner.end <= outer.end;
+}
+
+/// The kernel whose text holds a place, innermost first; null for the entry itself, and for what a
+/// kernel requires of its arguments, which the caller checks.
 static const CallableDecl *kernelAt(const CheckedProgram &program, const CallableDecl &entry,
                                     mlir::Location location) {
   std::vector<Span> spans = ir::rangesOf(location);
@@ -54,9 +59,11 @@ static const CallableDecl *kernelAt(const CheckedProgram &program, const Callabl
   for (const auto &module : program.modules)
     for (const CallableDecl *decl : module->callables)
       if ((decl->kind == DeclKind::Kernel || decl->kind == DeclKind::ManualKernel) &&
-          decl != &entry && decl->span.file == spans[0].file &&
-          decl->span.begin <= spans[0].begin && spans[0].end <= decl->span.end)
-        return decl;
+          decl != &entry && holds(decl->span, spans[0])) {
+        bool isRequired = llvm::any_of(
+            decl->wheres, [&](const WhereClause &where) { return holds(where.span, spans[0]); });
+        return isRequired ? nullptr : decl;
+      }
   return nullptr;
 }
 

@@ -145,6 +145,15 @@ ExitCode runTest(const Options &options) {
   std::vector<Target> targets = chosenExecutors(session);
   if (targets.empty())
     return session.finish(ExitCode::Usage);
+  // Chips are always simulated; the option alone names none.
+  if (options.has(OptionId::Simulate) &&
+      llvm::none_of(targets, [](const Target &each) { return each.isChip(); })) {
+    session.sink().report(
+        DiagId::TargetCannotRun, kNoSpan,
+        {targets.front().name,
+         "`--sim` simulates a chip: name it, as in `--executor a3`, or leave out `--sim`"});
+    return session.finish(ExitCode::Usage);
+  }
   if (std::optional<ExitCode> code = processorProblem(session, nullptr, true))
     return *code;
   Counts counts;

@@ -188,8 +188,8 @@ private:
         continue;
       }
       b_.setInsertionPoint(op);
-      Value result;
-      if (op->getNumResults() == 1)
+      Value result = unsignedConstant(op);
+      if (!result && op->getNumResults() == 1)
         result =
             scalarResult(b_, op, llvm::to_vector(op->getOperands()), op->getResult(0).getType());
       if (!result) {
@@ -202,6 +202,18 @@ private:
       op->getResult(0).replaceAllUsesWith(result);
       op->erase();
     }
+  }
+
+  /// A constant of an unsigned type, for which `arith` has none; null for other operations.
+  Value unsignedConstant(Operation *op) {
+    IntegerAttr number;
+    if (!matchPattern(op, m_Constant(&number)) || !number.getType().isUnsignedInteger())
+      return {};
+    Type word = b_.getIntegerType(number.getType().getIntOrFloatBitWidth());
+    Value plain =
+        b_.create<arith::ConstantOp>(op->getLoc(), b_.getIntegerAttr(word, number.getValue()));
+    return b_.create<UnrealizedConversionCastOp>(op->getLoc(), number.getType(), plain)
+        .getResult(0);
   }
 
   /// An assertion inside the kernel stops it; bounds are left to the prover.

@@ -119,6 +119,17 @@ static bool rowsFollow(const Extents2 &extents) {
          (matchPattern(extents.validCols, m_Constant(&length)) && length.getInt() == extents.cols);
 }
 
+/// Whether the same bytes are the elements of both shapes in row-major order. Rows of equal capacity
+/// may hold different numbers of elements, as those of `[C, D]` reshaped to `[D, C]` do.
+static bool isSameMatrix(const Extents2 &from, const Extents2 &to, bool isReshaped) {
+  if (from.rows != to.rows || from.cols != to.cols)
+    return false;
+  IntegerAttr a, b;
+  return !isReshaped || from.rows == 1 || from.cols == 1 || from.validCols == to.validCols ||
+         (matchPattern(from.validCols, m_Constant(&a)) &&
+          matchPattern(to.validCols, m_Constant(&b)) && a == b);
+}
+
 void lowerView(KernelContext &c, Operation *op) {
   Value source = op->getOperand(0), result = op->getResult(0);
   const Tile *found = tileOf(c, source);
@@ -137,7 +148,7 @@ void lowerView(KernelContext &c, Operation *op) {
   if (tile.form == Form::Memory)
     tile = materialise(c, tile, op->getLoc());
   // Tiles are matrices, so most changes of shape at this level change nothing in memory.
-  bool sameMatrix = tile.extents.rows == extents->rows && tile.extents.cols == extents->cols;
+  bool sameMatrix = isSameMatrix(tile.extents, *extents, isa<ir::ReshapeOp>(op));
   // Leading axes of 1 change nothing about rows and columns.
   if (sameMatrix || tile.form == Form::Splat) {
     tile.extents = *extents;

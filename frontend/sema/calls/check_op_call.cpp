@@ -562,6 +562,7 @@ Expr *checkOpCall(Context &ctx, NodeId node, std::string_view name,
   if (creates && expr->type->isArray() &&
       !requireCapacity(ctx, expr->type, expr->span, "this array"))
     expr->type = errorType(ctx);
+  checkDivisor(ctx, expr);
   setDim(ctx, expr);
   return dropsAxes(call) ? withoutAxes(ctx, expr) : expr;
 }

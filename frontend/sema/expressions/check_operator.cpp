@@ -59,6 +59,23 @@ void setDim(Context &ctx, OpExpr *expr) {
     expr->dim = combineDims(ctx, expr->op->name, expr->args[0]->dim, expr->args[1]->dim);
 }
 
+/// Whether an operand is the integer 0, written or known.
+static bool isZero(const Expr *value) {
+  if (value->dim && value->dim.constant())
+    return *value->dim.constant() == 0;
+  bool isInteger = value->type->isInt() || (value->type->isScalar() && !value->type->elem.param &&
+                                            elemIs(value->type->elem, ElemConstraint::Integer));
+  return isInteger && value->kind == ExprKind::Const && cast<ConstExpr>(value)->intValue == 0;
+}
+
+void checkDivisor(Context &ctx, const OpExpr *expr) {
+  bool divides =
+      expr->op->id == OpId::Div || expr->op->id == OpId::Rem || expr->op->id == OpId::Cdiv;
+  // A float has a quotient by 0, too.
+  if (divides && expr->args.size() >= 2 && expr->args[1] && isZero(expr->args[1]))
+    ctx.sink.report(DiagId::ConstantDivisionByZero, expr->span);
+}
+
 // ---- Ranges -------------------------------------------------------------------------------------
 
 static const RangeInfo *rangeOf(const Operand &operand) {
@@ -224,6 +241,7 @@ Expr *checkOperator(Context &ctx, NodeId node, std::string_view spelling,
   OpExpr *expr = makeOp(ctx, call.op, node, match.results.front(), match.values);
   // Optional parameters of the operation stay empty.
   expr->args.resize(call.op->params.size(), nullptr);
+  checkDivisor(ctx, expr);
   setDim(ctx, expr);
   return expr;
 }

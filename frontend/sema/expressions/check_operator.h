@@ -15,5 +15,7 @@ Expr *checkOperator(Context &ctx, NodeId node, std::string_view spelling,
 Expr *checkMember(Context &ctx, NodeId node);
 /// Sets `dim` of an operator or built-in on `int` scalars.
 void setDim(Context &ctx, OpExpr *expr);
+/// Reports a division of integers by 0 that needs no run to be seen.
+void checkDivisor(Context &ctx, const OpExpr *expr);
 
 } // namespace ptl

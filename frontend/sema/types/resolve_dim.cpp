@@ -301,8 +301,11 @@ Extent resolveExtent(Context &ctx, NodeId node) {
       extent.range = nullptr;
     return extent;
   }
-  Dim length = resolveDim(ctx, node);
-  if (length && ctx.facts.proveLess(length, ctx.dims.constant(0)).isTrue()) {
+  Dim length = resolveDim(ctx, node), none = ctx.dims.constant(0);
+  // `0 - N` has a value where `N` is 0, which nobody means.
+  bool isNeverMore = length && ctx.facts.proveLessEqual(length, none).isTrue() &&
+                     !ctx.facts.proveNonNegative(length).isTrue();
+  if (isNeverMore || (length && ctx.facts.proveLess(length, none).isTrue())) {
     auto report =
         ctx.sink.report(DiagId::NegativeExtent, ctx.span(node), {ctx.dims.toString(length)});
     // `-1` for the remaining extent is a habit from other libraries.

@@ -71,14 +71,9 @@ static void serialise(StoreOp store, size_t number) {
   store.removeAtomicAttr();
 }
 
-/// A grid of one point, whose core group does the points of `grid` in loops.
-static void makeSerial(ParallelOp grid) {
-  OpBuilder b(grid);
+/// The points of `grid` in loops at `b`, in the order of the grid, which goes.
+static void makeLoops(OpBuilder &b, ParallelOp grid) {
   Location loc = grid.getLoc();
-  // All points are done by one core group, in the order of the grid.
-  Value one = b.create<arith::ConstantIndexOp>(loc, 1);
-  openGrid(b, loc, one, one, NameLoc::get(b.getStringAttr("_once"), loc));
-  b.setInsertionPoint(b.create<YieldOp>(loc));
   Block &points = grid.getBody().front();
   scf::ForOp inner; // the innermost
   for (auto [position, lower, upper, step] :
@@ -93,6 +88,17 @@ static void makeSerial(ParallelOp grid) {
   grid.erase();
 }
 
+/// A grid of one point, whose core group does the points of `grid` in loops.
+static void makeSerial(ParallelOp grid) {
+  OpBuilder b(grid);
+  Location loc = grid.getLoc();
+  // All points are done by one core group, in the order of the grid.
+  Value one = b.create<arith::ConstantIndexOp>(loc, 1);
+  openGrid(b, loc, one, one, NameLoc::get(b.getStringAttr("_once"), loc));
+  b.setInsertionPoint(b.create<YieldOp>(loc));
+  makeLoops(b, grid);
+}
+
 void serialiseAtomics(func::FuncOp function) {
   llvm::SmallVector<StoreOp> stores;
   function.walk([&](StoreOp store) {
@@ -101,14 +107,20 @@ void serialiseAtomics(func::FuncOp function) {
     if (how && *how != "add" && store->getParentOfType<ParallelOp>() && isPlainBox(store))
       stores.push_back(store);
   });
-  llvm::SetVector<Operation *> grids;
+  llvm::SetVector<Operation *> grids, nested;
   for (auto [number, store] : llvm::enumerate(stores)) {
     serialise(store, number);
     ParallelOp grid = store->getParentOfType<ParallelOp>();
-    // Nested grids belong to the outermost one.
-    while (auto outer = grid->getParentOfType<ParallelOp>())
+    // Nested grids belong to the outermost one, and write the same elements as it does.
+    while (auto outer = grid->getParentOfType<ParallelOp>()) {
+      nested.insert(grid);
       grid = outer;
+    }
     grids.insert(grid);
+  }
+  for (Operation *grid : nested) {
+    OpBuilder b(grid);
+    makeLoops(b, cast<ParallelOp>(grid));
   }
   for (Operation *grid : grids)
     makeSerial(cast<ParallelOp>(grid));
