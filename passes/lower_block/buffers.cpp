@@ -217,8 +217,9 @@ Value destination(KernelContext &c, Operation *op, const Tile &like,
     Value slice = c.slices.lookup(pto::rootOf(tile->buffer));
     if (slice && outlivesSlice(c, result, slice))
       continue;
+    bool isSlot = isa_and_nonnull<pto::MultiTileGetOp>(maker);
     if (!popped && !slice &&
-        isa_and_nonnull<pto::MultiTileGetOp, pto::TReshapeOp>(tile->buffer.getDefiningOp()))
+        (isSlot || isa_and_nonnull<pto::TReshapeOp>(tile->buffer.getDefiningOp())))
       continue;
     return tile->buffer;
   }

@@ -7,6 +7,7 @@
 #include "passes/lower_block/elements.h"
 #include "passes/lower_block/lower_elementwise.h"
 #include "passes/lower_block/lower_moves.h"
+#include "passes/lower_block/lower_wide.h"
 #include "passes/lower_block/scalars.h"
 #include "passes/lower_block/tiles.h"
 
@@ -42,6 +43,20 @@ Value wordsOf(KernelContext &c, Value buffer, Type element) {
   if (type.getElementType() == element)
     return buffer;
   int64_t from = pto::elementBytes(type.getElementType()), to = pto::elementBytes(element);
+  // A window has the words of what it is a window of, at the same place.
+  if (auto part = buffer.getDefiningOp<pto::SubsetOp>(); part && from % to == 0) {
+    int64_t scale = from / to, validCols = type.getValidCols();
+    Value whole = wordsOf(c, part.getSource(), element);
+    auto times = [&](Value cols) {
+      return cols ? c.b.createOrFold<arith::MulIOp>(c.loc, cols, constant(c, scale)) : cols;
+    };
+    auto as = pto::TileBufType::get(c.b.getContext(), type.getPlace(), type.getRows(),
+                                    type.getCols() * scale, element, type.getValidRows(),
+                                    validCols == pto::kDynamic ? validCols : validCols * scale,
+                                    type.getLayout());
+    return c.b.create<pto::SubsetOp>(c.loc, as, whole, part.getRow(), times(part.getCol()),
+                                     part.getValidRow(), times(part.getValidCol()));
+  }
   auto scaled = [&](int64_t cols) { return countCovering(cols * from, to); };
   auto [rows, cols] = validOf(buffer);
   int64_t validRows = type.getValidRows(), validCols = type.getValidCols();
@@ -119,6 +134,8 @@ void fillWith(KernelContext &c, const Tile &tile, Value scalar, Location loc) {
     emit(c, loc, InstructionId::TExpands, {both}, {wordsOf(c, tile.buffer, c.b.getI16Type())});
     return;
   }
+  if (fillWide(c, tile, scalar, loc))
+    return;
   // The scalar unit is slow, but writes every type.
   ShapedTile all{tile, {tile.extents.validRows, tile.extents.validCols}};
   forEach(c, all.lengths, [&](Indices at) { writeElement(c, all, at, scalar); });

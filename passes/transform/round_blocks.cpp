@@ -2,12 +2,15 @@
 
 #include "ir/dialect/attributes.h"
 #include "passes/analysis/kept_axis.h"
+#include "passes/analysis/lengths.h"
+#include "passes/analysis/op_info.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 
@@ -34,12 +37,25 @@ bool goesWithRounds(scf::ForOp loop, Value offset) { return isBackward(loop, off
 
 namespace {
 
-/// A row of memory that each round reads or writes.
+/// A row of memory that each round reads or writes, or a column.
 struct RowOfRound {
   Operation *op;
   size_t axis;     ///< of the base; rounds go along it
   bool isBackward; ///< whether the next round has the row before
+  bool
+      isColumn; ///< whether the axis of rounds comes last, so that a round has an element of each row
 };
+
+/// What a round computes from rows that are read, and from nothing that another round leaves: for the rounds of a
+/// block at once, as an array with a row for each of them.
+struct BlockOfRounds {
+  Value value;
+  bool isBackward;
+};
+
+ArrayType turnedType(ArrayType type) {
+  return arrayTypeOf(type.getElementType(), {type.getExtents()[1], type.getExtents()[0]});
+}
 
 /// What reads and writes of boxes have in common.
 struct Box {
@@ -58,6 +74,10 @@ public:
 
   /// Finds the rows; false if there are none.
   bool find();
+  bool hasColumns() const {
+    auto isColumn = [](const RowOfRound &row) { return row.isColumn; };
+    return llvm::any_of(reads_, isColumn) || llvm::any_of(writes_, isColumn);
+  }
   void rewrite(int64_t rounds, unsigned &number);
 
 private:
@@ -73,20 +93,25 @@ private:
   Value offsetAt(Value offset, Value round);
   void openBlock(int64_t rounds, unsigned &number);
   void loadBlock(const RowOfRound &row);
+  Value turned(Value block, Location loc);
+  void computeBlock(Operation &op);
+  void computeBlocks();
+  bool isOfBlock(Operation *op) const;
   Value emptyBlock(const RowOfRound &row);
   void runRounds(llvm::ArrayRef<Value> empty);
   void runRound(Value number, llvm::MutableArrayRef<Value> written, IRMapping &map);
   void storeBlock(const RowOfRound &row, Value block);
   Type blockType(Type row) const;
-  Value rowAt(const RowOfRound &row, Value number) {
-    return row.isBackward ? sub(sub(length_, constant(1)), number) : number;
+  Value rowAt(bool isBackward, Value number) {
+    return isBackward ? sub(sub(length_, constant(1)), number) : number;
   }
 
   scf::ForOp loop_, outer_;
   std::optional<OpBuilder> b_;
   llvm::SmallVector<RowOfRound> reads_, writes_;
-  llvm::DenseMap<Operation *, Value> blocks_; ///< of reads: the rows of the present block
-  Value begin_, last_, length_;               ///< of the present block: its first and last round
+  llvm::SmallPtrSet<Operation *, 2> stored_;    ///< writes of what is computed for whole blocks
+  llvm::DenseMap<Value, BlockOfRounds> blocks_; ///< of the present block, by what a round has of it
+  Value begin_, last_, length_;                 ///< of the present block: its first and last round
   Extent extent_;
 };
 
@@ -141,13 +166,11 @@ std::optional<RowOfRound> RoundBlocks::rowOf(Operation *op) {
     std::optional<bool> goesBack = isBackward(loop_, offset);
     if (row || !goesBack || !llvm::is_contained(box->dropped, static_cast<int64_t>(axis)))
       return std::nullopt;
-    row = {op, axis, *goesBack};
+    // In a block the axis of rounds comes first (`blockType`), but boxes keep the order of their base's axes.
+    int64_t kept = keptAxis(box->dropped, rankOf(box->base.getType()), 0);
+    row = {op, axis, *goesBack, static_cast<int64_t>(axis) > kept};
   }
-  // In a block the axis of rounds comes first (`blockType`), and boxes keep the order of their base's axes, so it has to come before the
-  // row's there, too.
-  int64_t kept = keptAxis(box->dropped, rankOf(box->base.getType()), 0);
-  bool isRow = row && static_cast<int64_t>(row->axis) < kept &&
-               llvm::all_of(box->lengths, [&](Value length) { return isOutside(length); });
+  bool isRow = row && llvm::all_of(box->lengths, [&](Value length) { return isOutside(length); });
   // Values of arrays do not change. Storage is read or written only once for a block, so nothing else in the loop may reach it in
   // between.
   bool isSafe = !isa<RefType>(box->base.getType()) || isOnlyUser(op, box->base);
@@ -216,14 +239,78 @@ void RoundBlocks::loadBlock(const RowOfRound &row) {
     llvm::erase(dropped, static_cast<int64_t>(row.axis));
     box.setDropped(dropped);
   };
-  OpBuilder::InsertionGuard guard(*b_);
-  b_->setInsertionPoint(block);
-  if (auto slice = dyn_cast<SliceOp>(block))
-    widen(slice);
-  else
-    widen(cast<LoadOp>(block));
-  block->getResult(0).setType(blockType(block->getResult(0).getType()));
-  blocks_[row.op] = block->getResult(0);
+  {
+    OpBuilder::InsertionGuard guard(*b_);
+    b_->setInsertionPoint(block);
+    if (auto slice = dyn_cast<SliceOp>(block))
+      widen(slice);
+    else
+      widen(cast<LoadOp>(block));
+  }
+  Value result = block->getResult(0);
+  auto type = cast<ArrayType>(blockType(result.getType()));
+  result.setType(row.isColumn ? turnedType(type) : type);
+  blocks_[row.op->getResult(0)] = {row.isColumn ? turned(result, row.op->getLoc()) : result,
+                                   row.isBackward};
+}
+
+/// A matrix whose rows become columns.
+Value RoundBlocks::turned(Value block, Location loc) {
+  return b_->create<TransposeOp>(loc, turnedType(cast<ArrayType>(block.getType())), block,
+                                 b_->getDenseI64ArrayAttr({1, 0}));
+}
+
+/// Computes `op` for all rounds of the block, if it needs nothing but rows that are read and values from outside.
+void RoundBlocks::computeBlock(Operation &op) {
+  if (!isElementwise(&op) || op.getNumResults() != 1 || rankOf(op.getResult(0).getType()) != 1)
+    return;
+  std::optional<bool> isBackward;
+  for (Value operand : op.getOperands()) {
+    auto block = blocks_.find(operand);
+    if (block == blocks_.end() && isOutside(operand))
+      continue;
+    // Rows of rounds that go on lie in the other order than those of rounds that go back.
+    if (block == blocks_.end() ||
+        isBackward.value_or(block->second.isBackward) != block->second.isBackward)
+      return;
+    isBackward = block->second.isBackward;
+  }
+  if (!isBackward)
+    return;
+  IRMapping map;
+  for (Value operand : op.getOperands())
+    if (auto block = blocks_.find(operand); block != blocks_.end())
+      map.map(operand, block->second.value);
+  Value result = b_->clone(op, map)->getResult(0);
+  result.setType(blockType(result.getType()));
+  blocks_[op.getResult(0)] = {result, *isBackward};
+}
+
+/// Whether an operation is done for all rounds of the block at once.
+bool RoundBlocks::isOfBlock(Operation *op) const {
+  return stored_.contains(op) || (op->getNumResults() == 1 && blocks_.contains(op->getResult(0)));
+}
+
+/// What is done for whole blocks, from loads to stores.
+void RoundBlocks::computeBlocks() {
+  for (const RowOfRound &row : reads_)
+    loadBlock(row);
+  Block &body = *loop_.getBody();
+  for (Operation &op : body.without_terminator())
+    computeBlock(op);
+  llvm::erase_if(writes_, [&](const RowOfRound &row) {
+    auto block = blocks_.find(cast<StoreOp>(row.op).getValue());
+    if (block == blocks_.end() || block->second.isBackward != row.isBackward)
+      return false;
+    storeBlock(row, block->second.value);
+    return stored_.insert(row.op).second;
+  });
+  // Conditions do not lie in memory as in tiles, so no row of theirs can be taken: each round has its own.
+  for (Operation &op : llvm::reverse(body.without_terminator()))
+    if (isOfBlock(&op) && !stored_.contains(&op) &&
+        elementTypeOf(op.getResult(0).getType()).getIntOrFloatBitWidth() < 8 &&
+        !llvm::all_of(op.getUsers(), [&](Operation *user) { return isOfBlock(user); }))
+      blocks_.erase(op.getResult(0));
 }
 
 Value RoundBlocks::emptyBlock(const RowOfRound &row) {
@@ -241,8 +328,8 @@ Value RoundBlocks::emptyBlock(const RowOfRound &row) {
 /// One round: rows come from the blocks, and go into those that are written.
 void RoundBlocks::runRound(Value number, llvm::MutableArrayRef<Value> written, IRMapping &map) {
   map.map(loop_.getInductionVar(), add(begin_, number));
-  auto boxOf = [&](const RowOfRound &row, Value length) {
-    return std::pair(llvm::SmallVector<Value>{rowAt(row, number), constant(0)},
+  auto boxOf = [&](bool isBackward, Value length) {
+    return std::pair(llvm::SmallVector<Value>{rowAt(isBackward, number), constant(0)},
                      llvm::SmallVector<Value>{constant(1), length});
   };
   auto lengthOf = [&](Operation *op) {
@@ -253,13 +340,18 @@ void RoundBlocks::runRound(Value number, llvm::MutableArrayRef<Value> written, I
   DenseI64ArrayAttr first = b_->getDenseI64ArrayAttr({0});
   for (Operation &op : loop_.getBody()->without_terminator()) {
     auto isThis = [&](const RowOfRound &row) { return row.op == &op; };
-    if (auto *row = llvm::find_if(reads_, isThis); row != reads_.end()) {
-      auto [offsets, lengths] = boxOf(*row, lengthOf(&op));
-      Value made = b_->create<SliceOp>(op.getLoc(), op.getResult(0).getType(), blocks_[&op],
+    if (isOfBlock(&op)) {
+      // What only serves the whole block is never asked for one round.
+      if (llvm::all_of(op.getUsers(), [&](Operation *user) { return isOfBlock(user); }))
+        continue;
+      auto block = blocks_.find(op.getResult(0));
+      Value length = ir::lengthOf(*b_, block->second.value, 1);
+      auto [offsets, lengths] = boxOf(block->second.isBackward, length);
+      Value made = b_->create<SliceOp>(op.getLoc(), op.getResult(0).getType(), block->second.value,
                                        offsets, lengths, ValueRange(), Value(), first);
       map.map(op.getResult(0), made);
-    } else if (row = llvm::find_if(writes_, isThis); row != writes_.end()) {
-      auto [offsets, lengths] = boxOf(*row, lengthOf(&op));
+    } else if (auto *row = llvm::find_if(writes_, isThis); row != writes_.end()) {
+      auto [offsets, lengths] = boxOf(row->isBackward, lengthOf(&op));
       Value &block = written[static_cast<size_t>(row - writes_.begin())];
       block = b_->create<InsertOp>(op.getLoc(), block.getType(),
                                    map.lookupOrDefault(cast<StoreOp>(op).getValue()), block,
@@ -273,6 +365,11 @@ void RoundBlocks::runRound(Value number, llvm::MutableArrayRef<Value> written, I
 /// The rounds of a block carry what the loop does, and what they write.
 void RoundBlocks::runRounds(llvm::ArrayRef<Value> empty) {
   Location loc = loop_.getLoc();
+  auto isDone = [&](Operation &op) { return isOfBlock(&op) || isPure(&op); };
+  if (loop_.getInitArgs().empty() && llvm::all_of(loop_.getBody()->without_terminator(), isDone)) {
+    b_->create<scf::YieldOp>(loc);
+    return;
+  }
   llvm::SmallVector<Value> inits(outer_.getRegionIterArgs());
   llvm::append_range(inits, empty);
   auto inner = b_->create<scf::ForOp>(loc, constant(0), length_, constant(1), inits);
@@ -305,15 +402,15 @@ void RoundBlocks::storeBlock(const RowOfRound &row, Value block) {
   lengths[row.axis] = length_;
   llvm::SmallVector<int64_t> dropped(store.getDropped());
   llvm::erase(dropped, static_cast<int64_t>(row.axis));
-  b_->create<StoreOp>(store.getLoc(), block, store.getRef(), offsets, lengths, ValueRange(),
+  Value stored = row.isColumn ? turned(block, store.getLoc()) : block;
+  b_->create<StoreOp>(store.getLoc(), stored, store.getRef(), offsets, lengths, ValueRange(),
                       Value(), b_->getDenseI64ArrayAttr(dropped), IntegerAttr(), StringAttr());
 }
 
 void RoundBlocks::rewrite(int64_t rounds, unsigned &number) {
   b_.emplace(loop_);
   openBlock(rounds, number);
-  for (const RowOfRound &row : reads_)
-    loadBlock(row);
+  computeBlocks();
   llvm::SmallVector<Value> empty;
   for (const RowOfRound &row : writes_)
     empty.push_back(emptyBlock(row));
@@ -332,13 +429,14 @@ void hoistPositions(scf::ForOp loop) {
   }
 }
 
-bool hasRowsOfRounds(scf::ForOp loop) {
-  return loop
-      .walk([](scf::ForOp each) {
-        hoistPositions(each);
-        return RoundBlocks(each).find() ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
+std::optional<bool> rowsOfRounds(scf::ForOp loop) {
+  std::optional<bool> hasColumns;
+  loop.walk([&](scf::ForOp each) {
+    hoistPositions(each);
+    if (RoundBlocks blocks(each); blocks.find())
+      hasColumns = hasColumns.value_or(false) || blocks.hasColumns();
+  });
+  return hasColumns;
 }
 
 void blockRounds(scf::ForOp loop, int64_t rounds, unsigned &number) {

@@ -50,7 +50,7 @@ private:
   Value ceilDiv(Value number, Value by);
   /// How many elements along lanes a tile has room for, if the axes that it has whole are as long as they may be.
   int64_t elementsOfLanes() const { return tiles_.elements / lanes_.elementsBeside(tiles_.held); }
-  bool mayBlockRounds() const;
+  int64_t roundsOfBlocks();
   bool writesApart(Operation *store);
   bool areRoundsApart();
   void addRounds(llvm::SmallVector<Value> &upper, llvm::SmallVector<Value> &steps, int64_t rounds);
@@ -82,6 +82,7 @@ private:
   Location loc_;
   llvm::SmallVector<LanePart, 2> parts_;
   bool areApart_ = false;           ///< the grid goes along the rounds, too
+  bool hasColumns_ = false;         ///< rounds have columns of arrays
   Value beginRound_, stepOfRounds_; ///< of a point of the grid, from 0; how many it has
 };
 } // namespace
@@ -130,7 +131,7 @@ void RecurrenceGrid::chooseSteps(int64_t rounds) {
   LanePart &columns = lanes.back();
   if (lanes.size() == 1) {
     // Where the lane numbers the rows of a matrix, the columns beside it fill the vectors, and the lane only needs whole blocks of rows.
-    bool isRow = lanes_.elementsBeside(tiles_.held) > 1 && !lanes_.isInRows(0);
+    bool isRow = (hasColumns_ || lanes_.elementsBeside(tiles_.held) > 1) && !lanes_.isInRows(0);
     columns.most = most;
     return choose(columns, columns.whole, std::min(most, isRow ? kFewestRows : kFewestColumns));
   }
@@ -452,26 +453,32 @@ void RecurrenceGrid::emitGrid(llvm::ArrayRef<Value> storages, int64_t rounds) {
     blockRounds(made, rounds, number_);
 }
 
-/// Whether to load and store several rounds at once: for rows so short that a transfer takes no longer than the latency of memory.
-bool RecurrenceGrid::mayBlockRounds() const {
-  return tiles_.rounds > 1 && lanes_.count() == 1 && lanes_.elementsBeside(tiles_.held) == 1 &&
-         elementsOfLanes() >= tiles_.rounds * kFewestColumns && hasRowsOfRounds(loop_);
+/// How many rounds are loaded and stored at once. Rows are short if a transfer takes no longer than the latency of memory;
+/// a column costs as much as its rows, of which the rounds of a block have a part that lies side by side.
+int64_t RecurrenceGrid::roundsOfBlocks() {
+  if (tiles_.rounds == 1 || lanes_.count() != 1 || lanes_.elementsBeside(tiles_.held) != 1)
+    return 1;
+  std::optional<bool> rows = rowsOfRounds(loop_);
+  hasColumns_ = rows.value_or(false);
+  int64_t rounds = hasColumns_ ? tiles_.columns : tiles_.rounds;
+  return rows && elementsOfLanes() >= rounds * kFewestColumns ? rounds : 1;
 }
 
 /// Rounds come in blocks unless rows are so long that each core has many of the tiles that leave room for a block.
 void RecurrenceGrid::emitByWidth(llvm::ArrayRef<Value> storages) {
-  if (!mayBlockRounds())
-    return emitGrid(storages, 1);
+  int64_t rounds = roundsOfBlocks();
+  if (rounds == 1 || hasColumns_)
+    return emitGrid(storages, rounds);
   constexpr int64_t few = 2;
-  Value most = constant(few * tiles_.grids * (elementsOfLanes() / tiles_.rounds));
+  Value most = constant(few * tiles_.grids * (elementsOfLanes() / rounds));
   Value isNarrow =
       b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::sle, parts_[0].whole, most);
   if (std::optional<int64_t> known = getConstantIntValue(isNarrow))
-    return emitGrid(storages, *known ? tiles_.rounds : 1);
+    return emitGrid(storages, *known ? rounds : 1);
   OpBuilder::InsertionGuard guard(b_);
   auto branch = b_.create<scf::IfOp>(loc_, TypeRange(), isNarrow, /*withElseRegion=*/true);
   b_.setInsertionPointToStart(branch.thenBlock());
-  emitGrid(storages, tiles_.rounds);
+  emitGrid(storages, rounds);
   b_.setInsertionPointToStart(branch.elseBlock());
   emitGrid(storages, 1);
 }

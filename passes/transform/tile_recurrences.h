@@ -13,6 +13,7 @@ struct RecurrenceTiles {
   int64_t held;  ///< longest axis without a static bound that a tile has whole
   int64_t
       rounds; ///< rounds whose rows are loaded and stored together, where there is one lane; 1: none
+  int64_t columns;      ///< rounds whose columns are, which lie side by side in each row
   bool isBounded;       ///< tiles need static bounds: for longer axes the loop remains, in a branch
   bool needsRecurrence; ///< rounds that do not need each other stay grids of their own
   bool mayReread;       ///< rounds may read what the loop has written to memory

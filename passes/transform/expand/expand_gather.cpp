@@ -70,6 +70,7 @@ private:
   Value taken(Value x, Value places, ValueRange at, Value length, const RowParts &parts);
   Value asNumbers(Value tile);
   Value asElements(Value tile, Type elem);
+  Value asWords(Value places);
   Value takenFromRow(Value x, Value places, ValueRange at, Value length, bool onChip);
   Value takenFromWindows(Value x, Value places, ValueRange at, Value length, int64_t size);
   Value takenFromWindow(Value window, Value start, Value length, Value places, Value others);
@@ -96,6 +97,11 @@ Value Positions::make(llvm::StringRef name, Type type, ValueRange operands,
   return makeOp(b_, loc_, name, type, operands, attributes);
 }
 
+/// Whether numbers of 64 bits become words and come of them on chip.
+static bool hasWideWords(const Machine &machine) {
+  return machine.supports("tcvt", {"i64", "i32"}) && machine.supports("tcvt", {"i32", "i64"});
+}
+
 /// Whether elements of this type can be taken by their positions on chip.
 static bool gathers(Type elem, const Machine &machine) {
   auto takes = [&](Type type) {
@@ -108,6 +114,9 @@ static bool gathers(Type elem, const Machine &machine) {
   MLIRContext *context = elem.getContext();
   if (bits == 1 || (bits == 8 && elem.isInteger(8)))
     return takes(Float16Type::get(context));
+  // Of 64 bits, each word is gathered.
+  if (elem.isInteger(64))
+    return takes(IntegerType::get(context, 32)) && hasWideWords(machine);
   return takes(elem) || (bits >= 16 && takes(IntegerType::get(context, bits)));
 }
 
@@ -115,7 +124,9 @@ static bool gathers(Type elem, const Machine &machine) {
 /// themselves.
 static RowParts partsOf(Value x, Value ids, int64_t tileBytes, const Machine *machine) {
   Type elem = elementTypeOf(x.getType()), position = elementTypeOf(ids.getType());
-  if (!machine || !position.isSignlessInteger(32) || !gathers(elem, *machine))
+  bool isPosition = position.isSignlessInteger(32) ||
+                    (machine && position.isSignlessInteger(64) && hasWideWords(*machine));
+  if (!machine || !isPosition || !gathers(elem, *machine))
     return {};
   // A window fills one tile of the buffer.
   int64_t window = tileBytes / std::max<int64_t>(elem.getIntOrFloatBitWidth() / 8, 1);
@@ -132,6 +143,9 @@ static RowParts partsOf(Value x, Value ids, int64_t tileBytes, const Machine *ma
   // A position and its element are on chip several times while they are gathered.
   int64_t positions = std::max<int64_t>(tileBytes / 8, 64);
   bool fits = row != Extent::kUnknown && row <= window;
+  // Of rows that are too long for words, elements are read one by one, which truth values on chip cannot be.
+  if (!fits && elem.isInteger(1) && position.isInteger(64))
+    return {};
   return {fits ? Reading::FromRow : Reading::FromWindows, positions, window};
 }
 
@@ -228,9 +242,34 @@ Value Positions::takenFromWindows(Value x, Value places, ValueRange at, Value le
 }
 
 Value Positions::taken(Value x, Value places, ValueRange at, Value length, const RowParts &parts) {
-  return parts.reading == Reading::FromWindows
-             ? takenFromWindows(x, places, at, length, parts.window)
-             : takenFromRow(x, places, at, length, parts.reading == Reading::FromRow);
+  if (parts.reading == Reading::OneByOne)
+    return takenFromRow(x, places, at, length, false);
+  bool isWide = elementTypeOf(places.getType()).isInteger(64);
+  if (parts.reading == Reading::FromRow) // of which words hold every position
+    return takenFromRow(x, isWide ? asWords(places) : places, at, length, true);
+  std::optional<int64_t> known = getConstantIntValue(length);
+  Value taken = takenFromWindows(x, isWide ? asWords(places) : places, at, length, parts.window);
+  if (!isWide || (known && *known <= kReach))
+    return taken;
+  // Positions in longer rows may need more than a word. Loads in a branch would not be made ahead, so those of other rows stand
+  // before it.
+  Value reaches =
+      b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::sle, length, constant(kReach));
+  auto branch = b_.create<scf::IfOp>(loc_, taken.getType(), reaches, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(branch.thenBlock());
+  b_.create<scf::YieldOp>(loc_, taken);
+  b_.setInsertionPointToStart(branch.elseBlock());
+  b_.create<scf::YieldOp>(loc_, takenFromRow(x, places, at, length, false));
+  return branch.getResult(0);
+}
+
+/// Positions of 64 bits as words, which must hold them.
+Value Positions::asWords(Value places) {
+  return make(ConvertOp::getOperationName(),
+              tile(b_.getI32Type(), extentsOf(places.getType()).front()), places,
+              {b_.getNamedAttr("round", b_.getStringAttr("even")),
+               b_.getNamedAttr("saturate", b_.getBoolAttr(false))});
 }
 
 /// One row of positions after the other, some positions at a time.

@@ -75,7 +75,8 @@ RecurrenceTiles recurrencesOn(const Machine &machine, int64_t halvings) {
           .grids = vectorCoresOf(machine),
           .rank = 3,
           .held = 64,
-          .rounds = 8,
+          .rounds = 16,
+          .columns = 64,
           .isBounded = true,
           .needsRecurrence = false,
           .mayReread = false};

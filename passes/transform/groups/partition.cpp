@@ -41,6 +41,7 @@ constexpr RecurrenceTiles kRecurrencesOnCpu = {.elements = 2048,
                                                .rank = 8,
                                                .held = 64,
                                                .rounds = 1,
+                                               .columns = 1,
                                                .isBounded = false,
                                                .needsRecurrence = true,
                                                .mayReread = true};

@@ -1,6 +1,7 @@
 // Arithmetic, bit operations, limits.
 #include "passes/transform/legalize/legalize_arithmetic.h"
 #include "passes/transform/legalize/legalize_comparison.h"
+#include "passes/transform/legalize/legalize_wide.h"
 
 #include "ir/dialect/op_facts.h"
 
@@ -120,6 +121,11 @@ static Value rewriteBinary(const Tiles &t, Operation *op) {
   bool extreme = isa<MaxOp, MinOp>(op);
   if (!takes && extreme && isUnsigned(type) && intBits(type) > 8 && intBits(type) <= 32)
     return extremeOfWords(t, op, type);
+  if (!takes && extreme && isWide(t, type))
+    return extremeWide(t, op);
+  if (!takes && isWide(t, type)) // sums and differences are lowered word by word
+    return isa<MulOp>(op) ? multiplyWide(t, isArray(a) ? a : b, isArray(a) ? b : a)
+                          : withFullOperands(t, op);
   if (!takes)
     return onOtherIntegers(t, op, type);
   // Instructions with a scalar take it as the second operand.
@@ -135,26 +141,32 @@ static Value rewriteNeg(const Tiles &t, Operation *op) {
   Type type = elem(op->getOperand(0));
   if (!type.isBF16() && t.target.has("tneg", type))
     return {};
+  if (isWide(t, type))
+    return t.sub(t.number(type, 0), op->getOperand(0));
   return isReal(type) ? onWiderFloats(t, op) : onOtherIntegers(t, op, type);
 }
 
 // ---- division of integers -----------------------------------------------------------------------
 
-/// Signed words by quotients in `f32`: the first leaves an error below 2^-22 of itself, the second
+/// Signed integers of 32 or 64 bits by quotients in `f32`: each leaves an error below 2^-22 of what it divides, the last
 /// one of at most a single divisor, which masks take away. Only wrapping sums and products occur.
-static std::pair<Value, Value> divideSignedWords(const Tiles &t, Value a, Value b) {
+static std::pair<Value, Value> divideSigned(const Tiles &t, Value a, Value b) {
+  Type type = elem(a);
+  int top = static_cast<int>(intBits(type)) - 1, more = top / 22;
   Value divisor = t.convert(b, t.f32());
   auto quotient = [&](Value x) {
-    return t.convert(t.div(t.convert(x, t.f32()), divisor), t.i32(), "zero");
+    return t.convert(t.div(t.convert(x, t.f32()), divisor), type, "zero");
   };
   Value q = quotient(a);
   Value rest = t.sub(a, t.mul(q, b));
-  // What the first quotient leaves is small enough for a second one that is nearly exact.
-  Value more = quotient(rest);
-  rest = t.sub(rest, t.mul(more, b));
-  q = t.add(q, more);
-  // A shift by 31 copies the sign to all bits: -1 for negative numbers, else 0.
-  Value signA = t.shr(a, 31), signB = t.shr(b, 31);
+  // What a quotient leaves is so much smaller that the last one is nearly exact.
+  for (; more > 0; --more) {
+    Value next = quotient(rest);
+    rest = t.sub(rest, t.mul(next, b));
+    q = t.add(q, next);
+  }
+  // A shift by all bits but one copies the sign to all of them: -1 for negative numbers, else 0.
+  Value signA = t.shr(a, top), signB = t.shr(b, top);
   Value sign = t.bitXor(signA, signB);
   // x xor m minus m is -x where m is -1 and x where it is 0.
   auto negateIf = [&](Value x, Value mask) { return t.sub(t.bitXor(x, mask), mask); };
@@ -162,27 +174,28 @@ static std::pair<Value, Value> divideSignedWords(const Tiles &t, Value a, Value 
   // The correction works on sizes; signs come back at the end.
   Value r = negateIf(rest, signA), m = negateIf(q, sign);
   // A rest below 0 means one divisor too many, and one of at least the divisor one too few.
-  Value below = t.shr(r, 31);
+  Value below = t.shr(r, top);
   r = t.add(r, t.bitAnd(below, size));
   m = t.add(m, below);
-  Value above = t.bitNot(t.shr(t.sub(r, size), 31));
+  Value above = t.bitNot(t.shr(t.sub(r, size), top));
   r = t.sub(r, t.bitAnd(above, size));
   m = t.sub(m, above);
   return {negateIf(m, sign), negateIf(r, signA)};
 }
 
-/// -1 where the unsigned word `a` is below `b`, else 0.
+/// -1 where `a` is below `b`, both taken without a sign, else 0.
 static Value belowUnsigned(const Tiles &t, Value a, Value b) {
   Value notA = t.bitNot(a);
   // This is the borrow of a - b, of which the top bit is the comparison.
   Value borrow = t.bitOr(t.bitAnd(notA, b), t.bitAnd(t.bitNot(t.bitXor(a, b)), t.sub(a, b)));
-  return t.shr(borrow, 31);
+  return t.shr(borrow, static_cast<int>(intBits(elem(a))) - 1);
 }
 
-/// Unsigned words: half of the dividend is a signed word, and the last bit is one comparison.
-static std::pair<Value, Value> divideUnsignedWords(const Tiles &t, Value a, Value b) {
-  Value half = divideSignedWords(t, t.shrUnsigned(a, 1), b).first;
-  Value huge = t.shr(b, 31); // Such a divisor goes into nothing more than once.
+/// Without signs: half of the dividend has none, and the last bit is one comparison.
+static std::pair<Value, Value> divideUnsigned(const Tiles &t, Value a, Value b) {
+  Value half = divideSigned(t, t.shrUnsigned(a, 1), b).first;
+  Value huge = t.shr(b, static_cast<int>(intBits(elem(b))) -
+                            1); // Such a divisor goes into nothing more than once.
   Value q = t.bitAnd(t.shl(half, 1), t.bitNot(huge));
   Value rest = t.sub(a, t.mul(q, b));
   // The rest may still hold the divisor once, since the last bit of a was left out.
@@ -193,12 +206,12 @@ static std::pair<Value, Value> divideUnsignedWords(const Tiles &t, Value a, Valu
 std::pair<Value, Value> divideIntegers(const Tiles &t, Value a, Value b) {
   Type type = elem(a);
   unsigned bits = intBits(type);
-  if (bits == 0 || bits > 32)
+  if (bits == 0 || (bits > 32 && !isWide(t, type)))
     return {};
-  if (bits == 32) {
+  if (bits >= 32) {
     if (!isUnsigned(type))
-      return divideSignedWords(t, a, b);
-    auto [q, r] = divideUnsignedWords(t, t.bitcast(a, t.i32()), t.bitcast(b, t.i32()));
+      return divideSigned(t, a, b);
+    auto [q, r] = divideUnsigned(t, t.bitcast(a, t.bitsOf(type)), t.bitcast(b, t.bitsOf(type)));
     return {t.bitcast(q, type), t.bitcast(r, type)};
   }
   // The quotient of two short integers is never as near to the next one as a rounding of `f32`.
@@ -269,13 +282,15 @@ static Value rewriteCdiv(const Tiles &t, Operation *op) {
   auto [q, r] = divideIntegers(t, a, b);
   if (!q)
     return {};
-  Value word = t.bitcast(r, t.i32());
+  Type own = t.bitsOf(type);
+  int top = static_cast<int>(bits) - 1;
+  Value rest = t.bitcast(r, own);
   // Of r and -r one is negative unless both are 0.
-  Value up = t.shr(t.bitOr(word, t.neg(word)), 31); // -1 unless the remainder is 0
+  Value up = t.shr(t.bitOr(rest, t.neg(rest)), top); // -1 unless the remainder is 0
   // Truncation already rounds up where the signs differ.
   if (!isUnsigned(type))
-    up = t.bitAnd(up, t.bitNot(t.shr(t.bitXor(a, b), 31)));
-  return t.bitcast(t.sub(t.bitcast(q, t.i32()), up), type);
+    up = t.bitAnd(up, t.bitNot(t.shr(t.bitXor(a, b), top)));
+  return t.bitcast(t.sub(t.bitcast(q, own), up), type);
 }
 
 // ---- bits and shifts ----------------------------------------------------------------------------
@@ -331,12 +346,16 @@ static Value rewriteAbs(const Tiles &t, Operation *op) {
     return x;
   if (isReal(elem(x)))
     return t.target.has("tabs", elem(x)) ? Value() : onWiderFloats(t, op);
+  if (isWide(t, elem(x)))
+    return absoluteWide(t, x);
   // The smallest number stays as it is, as wrapping says.
   return intBits(elem(x)) <= 32 ? t.max(x, t.neg(x)) : Value();
 }
 
 static Value rewriteSign(const Tiles &t, Operation *op) {
   Value x = op->getOperand(0);
+  if (isWide(t, elem(x)))
+    return signWide(t, x);
   if (!isReal(elem(x)))
     return intBits(elem(x)) <= 32 ? t.max(t.min(x, 1), isUnsigned(elem(x)) ? 0 : -1) : Value();
   if (Value wide = onWiderFloats(t, op))

@@ -1,5 +1,6 @@
 // Comparisons, masks, tests of floats, and `select`.
 #include "passes/transform/legalize/legalize_comparison.h"
+#include "passes/transform/legalize/legalize_wide.h"
 
 #include "ir/dialect/attributes.h"
 #include "ir/dialect/op_facts.h"
@@ -115,6 +116,8 @@ static Value rewriteCompare(const Tiles &t, Operation *op) {
     return compareAs(t, op, t.f16());
   if (bits == 16)
     return compareAs(t, op, t.f32());
+  if (isWide(t, type))
+    return compareWide(t, op);
   if (bits != 32)
     return {};
   return isUnsigned(type) ? compareWords(t, op, type, ordered) : compareByExtremes(t, op);
@@ -183,6 +186,8 @@ static Value rewriteSelect(const Tiles &t, Operation *op) {
   bool isWord = type.isBF16() || (isUnsigned(type) && intBits(type) >= 16 && intBits(type) <= 32);
   if (!takes && isWord)
     return selectAs(t, op, t.bitsOf(type), true);
+  if (!takes && isWide(t, type))
+    return selectWide(t, c, a, b);
   if (!takes)
     return intBits(type) == 8 ? selectAs(t, op, t.f16(), false) : Value();
   // The instruction takes the scalar as its second operand, so the condition is inverted.

@@ -2,6 +2,7 @@
 
 #include "passes/transform/legalize/legalize_conversion.h"
 #include "passes/transform/legalize/legalize_comparison.h"
+#include "passes/transform/legalize/legalize_wide.h"
 
 #include <cmath>
 
@@ -159,6 +160,11 @@ static Value integerToInteger(const Way &way) {
   const Tiles &t = way.t;
   unsigned from = intBits(way.from), to = intBits(way.to);
   Type word = t.i32();
+  // Of 64 bits, both signs have the same words.
+  if (from > 32 && isUnsigned(way.from) && !way.saturate && isWide(t, way.from))
+    return way.into(t.bitcast(way.x, t.bitsOf(way.from)));
+  if (from > 32 && to > 32 && !way.saturate)
+    return t.bitcast(way.x, way.to);
   if (from > 32)
     // Only 64-bit integers are wider than a word; they become one first.
     return isUnsigned(way.from) || way.to == word || to > 32
@@ -170,9 +176,14 @@ static Value integerToInteger(const Way &way) {
   if (from == 32 && isUnsigned(way.from)) {
     Value x = way.saturate ? t.min(way.x, highest(way.to)) : way.x;
     x = t.bitcast(x, word);
+    if (to > 32 && isWide(t, way.to)) // The sign that was taken for one is cleared again.
+      return t.bitcast(t.bitAnd(t.convert(x, t.bitsOf(way.to)), 0x1p32 - 1), way.to);
     return to > 32 ? Value() : way.to == word ? x : wrapWord(t, x, way.to);
   }
   if (from == 32) {
+    // Unsigned numbers of 64 bits have the words of signed ones, and none is below 0.
+    if (to > 32 && isUnsigned(way.to) && isWide(t, way.to))
+      return t.bitcast(t.convert(way.saturate ? t.max(way.x, 0) : way.x, t.bitsOf(way.to)), way.to);
     if (to > 32)
       return {};
     if (to == 32) // Saturates to an unsigned word.
@@ -211,6 +222,14 @@ static void limitFirst(Way &way) {
     way.x = t.min(way.x, highest(way.to));
 }
 
+/// From 64 bits without a sign to as many with one. The largest of those is no `double`, which limits are given as.
+static Value limitToSigned(const Way &way) {
+  const Tiles &t = way.t;
+  Value bits = t.bitcast(way.x, way.to);
+  Value most = t.bitNot(t.number(way.to, lowest(way.to)));
+  return t.select(t.lt(bits, 0), most, bits);
+}
+
 static Value rewriteConvert(const Tiles &t, Operation *op) {
   auto convert = cast<ConvertOp>(op);
   Way way{t,
@@ -228,6 +247,8 @@ static Value rewriteConvert(const Tiles &t, Operation *op) {
     bool takes = t.target.has("tsel", way.to) && t.target.has("tsels", way.to);
     return takes ? maskToNumbers(t, way.x, way.to) : t.convert(maskToNumbers(t, way.x), way.to);
   }
+  if (way.saturate && isWide(t, way.from) && isUnsigned(way.from) && way.to == t.bitsOf(way.from))
+    return limitToSigned(way);
   Value whole = way.x;
   limitFirst(way);
   if (t.target.converts(way.from, way.to) || way.from.isF64() || way.to.isF64())

@@ -10,6 +10,7 @@
 #include "passes/analysis/op_kinds.h"
 #include "passes/transform/combiners.h"
 #include "passes/transform/legalize/legalize_shape.h"
+#include "passes/transform/legalize/legalize_wide.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -129,6 +130,16 @@ static Value reduceAxes(const Tiles &t, llvm::StringRef name, Value x,
   return x;
 }
 
+static Value rewriteWideReduction(const Tiles &t, Operation *op, OpId kind, Value x,
+                                  llvm::ArrayRef<int64_t> axes) {
+  Value result = reduceWide(t, kind, x, axes, [&](OpId words, Value each) {
+    return reduceAxes(t, operationName(words), each, llvm::SmallVector<int64_t>(axes));
+  });
+  if (!result || isArray(op->getResult(0)))
+    return result;
+  return t.dropAxes(result, llvm::to_vector(llvm::seq<int64_t>(0, rankOf(x.getType()))));
+}
+
 static Value rewriteReduction(const Tiles &t, Operation *op) {
   Value x = op->getOperand(0);
   if (!isArray(x))
@@ -139,6 +150,8 @@ static Value rewriteReduction(const Tiles &t, Operation *op) {
   OpId kind = loweringOf(op)->onNumbers.value_or(*opIdOf(op));
   std::string_view instruction = instructionInfo(*opLowering(kind).forms.alongRows).mnemonic;
   std::optional<Detour> detour = detourFor(t, op, elem(x), instruction);
+  if (!detour && isWide(t, elem(x)))
+    return rewriteWideReduction(t, op, kind, x, axes);
   if (!detour)
     return {};
   // What the machine does in one instruction stays as it is.
@@ -170,7 +183,8 @@ static Value rewriteSearch(const Tiles &t, Operation *op) {
   const VectorForms &forms = loweringOf(op)->forms;
   std::optional<Detour> detour =
       detourFor(t, op, elem(x), instructionInfo(*forms.alongRows).mnemonic);
-  if (!detour)
+  bool isOfWords = !detour && isWide(t, elem(x));
+  if (!detour && !isOfWords)
     return {};
   auto attribute = op->getAttrOfType<IntegerAttr>("axis");
   if (!attribute) {
@@ -186,6 +200,10 @@ static Value rewriteSearch(const Tiles &t, Operation *op) {
     return t.dropAxes(searchAlong(t, op, x, 0), {0});
   }
   int64_t axis = attribute.getInt();
+  if (isOfWords)
+    return searchWide(t, op, axis, [&](OpId kind, Value each) {
+      return reduceAxes(t, operationName(kind), each, {axis});
+    });
   // Searching along columns needs an instruction of its own.
   bool byColumn =
       axis == rank - 2 && t.target.has(instructionInfo(*forms.alongColumns).mnemonic, detour->as);
@@ -325,6 +343,9 @@ static Value rewriteScan(const Tiles &t, Operation *op) {
   int64_t rank = rankOf(x.getType());
   int64_t capacity = extentsOf(x.getType())[static_cast<size_t>(axis)].capacity;
   std::optional<Detour> detour = detourFor(t, op, elem(x), accumulates(op) ? "tadd" : "tmax");
+  // What has no instruction for 64 bits is made of words, each step by itself.
+  if (!detour && isWide(t, elem(x)))
+    detour = Detour{Detour::None, elem(x)};
   if (capacity == Extent::kUnknown || !detour)
     return {};
   Value y = enter(t, *detour, x);

@@ -3,6 +3,7 @@
 #include "passes/transform/legalize/legalize_shape.h"
 #include "passes/transform/expand/join_axes.h"
 #include "passes/transform/legalize/legalize_comparison.h"
+#include "passes/transform/legalize/legalize_wide.h"
 
 #include "ir/dialect/grid_scope.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -47,22 +48,33 @@ static Type arrayLike(Value result, Type elem) {
   return arrayTypeOf(elem, type.getExtents());
 }
 
+/// Whether the first operand lies in global memory, where the host or a load takes parts of it.
+static bool isOfStored(Operation *op) {
+  Value first = op->getOperand(0);
+  auto type = dyn_cast<ArrayType>(first.getType());
+  return type && (type.getPlace() == Place::Gm || isOutsideGrid(op, first) ||
+                  !op->getParentOfType<ParallelOp>());
+}
+
 // ---- truth values -------------------------------------------------------------------------------
 
 /// Packed bits do not move one by one: numbers do, and are compared again. What is read from global
 /// memory has a byte for each, and so has every array outside of grids, of which the host takes
 /// parts.
 static Value onNumbers(const Tiles &t, Operation *op) {
-  Value first = op->getOperand(0);
-  auto type = dyn_cast<ArrayType>(first.getType());
-  bool isStored = type && (type.getPlace() == Place::Gm || isOutsideGrid(op, first) ||
-                           !op->getParentOfType<ParallelOp>());
-  if (!isBool(elem(op->getResult(0))) || isStored)
+  if (!isBool(elem(op->getResult(0))) || isOfStored(op))
     return {};
   llvm::SmallVector<Value> operands;
   for (Value operand : op->getOperands())
     operands.push_back(isBool(elem(operand)) ? maskToNumbers(t, operand) : operand);
   return numbersToMask(t, t.cloneWith(op, operands, t.f16()));
+}
+
+/// Elements that no instruction moves by themselves: truth values as numbers, 64 bits as words.
+static Value onParts(const Tiles &t, Operation *op) {
+  if (isWide(t, elem(op->getResult(0))) && !isOfStored(op))
+    return onWords(t, op);
+  return onNumbers(t, op);
 }
 
 // ---- repetition ---------------------------------------------------------------------------------
@@ -78,9 +90,10 @@ static Value rewriteBroadcast(const Tiles &t, Operation *op) {
     size_t behind = extents.size() - axis;
     repeated += !extents[axis].isOne() && (own.size() < behind || own[own.size() - behind].isOne());
   }
-  // One repeated axis is what an instruction does.
+  // One repeated axis is what an instruction does. Rows repeat as words, whatever their elements are, but columns do not.
+  bool isColumn = isArray(x) && own.back().isOne() && !extents.back().isOne();
   if (repeated == 1 && own.size() == extents.size())
-    return {};
+    return isColumn && isWide(t, elem(x)) && !isOfStored(op) ? onWords(t, op) : Value();
   // The new lengths are operands, in the order of the named extents.
   llvm::SmallVector<Value> lengths(op->getOperands().drop_front());
   llvm::SmallVector<int64_t> missing =
@@ -233,6 +246,14 @@ static Value rewriteInterleave(const Tiles &t, Operation *op) {
   return t.r.create(gather)->getResult(0);
 }
 
+/// Where rows get another length, elements move.
+static Value rewriteReshape(const Tiles &t, Operation *op) {
+  llvm::ArrayRef<Extent> own = extentsOf(op->getOperand(0).getType()),
+                         extents = extentsOf(op->getResult(0).getType());
+  bool keepsRows = !own.empty() && !extents.empty() && own.back() == extents.back();
+  return keepsRows ? onNumbers(t, op) : onParts(t, op);
+}
+
 static constexpr Row kShapeRows[] = {
     {"broadcast", rewriteBroadcast},
     {"zeros", rewriteZeros},
@@ -243,14 +264,14 @@ static constexpr Row kShapeRows[] = {
     {"triu", rewriteTriangle},
     {"pad", rewritePad},
     {"interleave", rewriteInterleave},
-    {"transpose", onNumbers},
-    {"reshape", onNumbers},
+    {"transpose", onParts},
+    {"reshape", rewriteReshape},
     {"concat", onNumbers},
     {"slice", onNumbers},
     {"new_axis", onNumbers},
     {"insert", onNumbers},
     {"take", onNumbers},
-    {"gather", onNumbers},
+    {"gather", onParts},
 };
 
 llvm::ArrayRef<Row> shapeRows() { return kShapeRows; }

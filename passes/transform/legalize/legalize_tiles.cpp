@@ -66,8 +66,10 @@ Value TileBuilder::number(Type elem, double value) const {
   if (elem.isIndex())
     return index(static_cast<int64_t>(value));
   // The number is taken as a signed word and cut to the width, so masks can be given as negative
-  // numbers.
-  APInt bits(64, static_cast<uint64_t>(static_cast<int64_t>(value)), true);
+  // numbers. The largest one of 64 bits is given as the next number, which a `double` holds.
+  bool isBeyond = value >= 0x1p63;
+  auto whole = isBeyond ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(value);
+  APInt bits(64, static_cast<uint64_t>(whole), true);
   auto attribute = IntegerAttr::get(elem, bits.sextOrTrunc(elem.getIntOrFloatBitWidth()));
   if (isUnsigned(elem))
     return r.create<ConstantOp>(loc, attribute);
@@ -136,9 +138,12 @@ Value Tiles::shr(Value a, Arg count) const {
   return asInstruction(binary(ShrOp::getOperationName(), a, count));
 }
 
-// An arithmetic shift copies the sign, which the mask removes.
+// An arithmetic shift copies the sign, which the mask removes. Of 64 bits, masks are no exact numbers here, but they are lowered
+// word by word, without a sign as well as with one.
 Value Tiles::shrUnsigned(Value a, int count) const {
   unsigned width = intBits(elem(a));
+  if (width == 64)
+    return bitcast(shr(bitcast(a, r.getIntegerType(64, false)), count), elem(a));
   double kept = static_cast<double>((uint64_t(1) << (width - static_cast<unsigned>(count))) - 1);
   return count == 0 ? a : bitAnd(shr(a, count), kept);
 }
