@@ -25,6 +25,8 @@ std::vector<ValueId> bodiesOf(const PlacedProgram &placed) {
     if (!loop.stmt)
       regions.emplace_back(loop.inside, loop.end);
   }
+  for (const PlacedParts &parts : placed.parts)
+    regions.emplace_back(parts.first, parts.end);
   for (const PlacedChoice &choice : placed.choices) {
     regions.push_back(choice.arm(true));
     regions.push_back(choice.arm(false));

@@ -11,10 +11,26 @@ namespace ptl::parts {
 
 using movement::StepList;
 
+/// A number of the range that a part has in the body of a `parallel` over parts: the first part, which no other exceeds, stands for all.
+static std::optional<int64_t> ofFirstRange(const TimeQuestion &question, const LoopNumbers &loops,
+                                           SymbolId symbol) {
+  for (const PlacedParts &parts : question.placed.parts) {
+    if (symbol == parts.start || symbol == parts.number)
+      return 0;
+    if (symbol == parts.extent)
+      return movement::blockOf(numberOf(question, loops, parts.length),
+                               question.grid.count(parts.level), 0)
+          .length();
+  }
+  return std::nullopt;
+}
+
 int64_t numberOf(const TimeQuestion &question, const LoopNumbers &loops, Dim dim) {
   auto found = evaluate(dim, [&](SymbolId symbol) -> std::optional<int64_t> {
-    auto number = loops.find(symbol);
-    return number == loops.end() ? question.size(symbol) : std::optional(number->second);
+    if (auto number = loops.find(symbol); number != loops.end())
+      return number->second;
+    std::optional<int64_t> size = question.size(symbol);
+    return size ? size : ofFirstRange(question, loops, symbol);
   });
   return found.value_or(0);
 }

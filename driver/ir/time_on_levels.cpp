@@ -89,8 +89,13 @@ static std::string takeSizes(const LevelsQuestion &question, TimedOnLevels &time
     values[symbol] = value;
     timed.sizes.push_back({name, value});
   };
+  std::map<std::string, int64_t> counts;
+  missing = parts::giveCounts(question.decl, *timed.grid, counts);
   for (const DimParam &dim : question.decl.dims)
-    take(dim.name, dim.symbol);
+    if (dim.isCount())
+      values[dim.symbol] = counts[dim.name];
+    else
+      take(dim.name, dim.symbol);
   for (const Local *param : question.decl.params)
     if (param->symbol && param->type->isInt())
       take(param->name, *param->symbol);
