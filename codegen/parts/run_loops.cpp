@@ -158,6 +158,8 @@ void PartsRun::makeOnEach(const PlacedParts &parts, const std::vector<Value> &ar
   int64_t length = number(parts.length, placed_.values[parts.first]);
   int64_t count = grid_.count(parts.level);
   std::vector<uint32_t> all = std::exchange(here_, {});
+  for (ValueId id = parts.first; id < parts.end; ++id)
+    values_[id].resize(grid_.count());
   for (uint32_t coordinate = 0; coordinate < grid_.count(parts.level); ++coordinate) {
     here_ = all;
     std::erase_if(here_, [&](uint32_t part) {

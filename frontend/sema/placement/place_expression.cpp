@@ -27,6 +27,10 @@ ValueId ExpressionWalk::value(const Expr &expr) {
   }
   case ExprKind::LocalRef:
     return local(cast<LocalRefExpr>(expr));
+  case ExprKind::Field:
+    if (!expr.dim)
+      p_.refuse(expr, "this expression", "no rule gives the placement of its result");
+    [[fallthrough]];
   case ExprKind::Dim:
     // Each part computes sizes itself, so they must not depend on a value that only some part has.
     if (!p_.isKnown(p_.inProgram(expr.dim)))
