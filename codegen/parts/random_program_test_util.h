@@ -82,6 +82,7 @@ private:
   Drawn pages(const RandomValue &a, const RandomValue &b);
   Drawn leaving(const RandomValue &a, const RandomValue &b);
   Drawn tasks(const RandomValue &a, const RandomValue &b);
+  Drawn ownRanges(const RandomValue &a, const RandomValue &b);
 
   std::string program(const std::string &place, const std::string &value) const;
   bool isAccepted(const std::string &place, const std::string &value) {

@@ -1,6 +1,7 @@
 #include "codegen/parts/parts_run.h"
 
 #include "codegen/parts/builtin_call.h"
+#include "codegen/parts/chunk_schedule.h"
 #include "codegen/parts/elements.h"
 #include "codegen/parts/exchange.h"
 #include "codegen/parts/index_region.h"
@@ -392,8 +393,16 @@ RunResult runOnParts(const CheckedProgram &program, const SourceManager &sources
       result.message = "`" + placed.decl->params[i]->name + "` has no value";
       result.span = placed.decl->nameSpan;
     }
+  PlacedProgram scheduled = placed;
+  applySchedule(
+      program, "reference",
+      [&](SymbolId symbol) {
+        auto size = sizes.find(symbol);
+        return size == sizes.end() ? std::nullopt : std::optional(size->second);
+      },
+      scheduled);
   if (result.ok())
-    PartsRun(placed, textOf(program, options.pools), options, grid, sizes, result).run(args);
+    PartsRun(std::move(scheduled), textOf(program, options.pools), options, grid, sizes, result).run(args);
   return result;
 }
 

@@ -1,5 +1,6 @@
 #include "driver/ir/time_on_levels.h"
 
+#include "codegen/parts/chunk_schedule.h"
 #include "codegen/parts/fabric_of.h"
 #include "compile/call/simulation.h"
 #include "driver/ir/command_options.h"
@@ -131,6 +132,13 @@ std::unique_ptr<TimedOnLevels> timeOnLevels(Session &session, const LevelsQuesti
       why = "its time depends on sizes: give " + missing;
   if (!why.empty())
     return fails(why);
+  parts::applySchedule(
+      question.program, question.target.machine->name,
+      [&](SymbolId symbol) {
+        auto found = values.find(symbol);
+        return found == values.end() ? std::nullopt : std::optional(found->second);
+      },
+      timed->placed);
   ChipSeconds seconds(session, question.target);
   parts::TimeQuestion asked{timed->placed,
                             *timed->grid,
