@@ -1,5 +1,6 @@
 // Programs that count the parts of their levels, and those whose parts each work on their own range, beside the reference.
-#include "codegen/parts/parts_test_util.h"
+#include "codegen/parts/mailboxes_test_util.h"
+#include "codegen/parts/time_parts_test_util.h"
 
 namespace ptl::parts {
 namespace {
@@ -80,6 +81,59 @@ TEST(OwnParts, HaveLevelsBelowThem) {
   for (int64_t rows : {0, 1, 5, 8}) {
     expectAgreement({{"of_hosts", {ints({rows, 5}, 1)}}}, kHosts);
     expectAgreement({{"of_a_mesh", {ints({rows, 5}, 1)}}}, {{{"chip", 2}}, {{"chip", 6}}});
+  }
+}
+
+/// As ranks, each part knows its own range only.
+TEST(OwnParts, AreRanks) {
+  CheckedText checked(projectText("codegen/parts/testdata/own_parts.ptl"));
+  ASSERT_TRUE(checked.ok()) << checked.errors();
+  auto compare = [&](const std::string &name, const std::vector<Value> &args,
+                     const MachineShape &shape, uint32_t ranks) {
+    const CallableDecl &decl = *checked.find(name);
+    auto placed = checked.placed(decl);
+    reference::RunOptions asWhole;
+    std::string why;
+    giveCounts(decl, Grid(placed->levels, countsOn(placed->levels, shape, why)), asWhole.dims);
+    RunResult expected =
+        reference::runEntry(*checked.program, checked.sources, decl, args, asWhole);
+    Mailboxes mail(ranks);
+    for (const RunResult &result : mail.run(checked, *placed, args, shape))
+      ASSERT_TRUE(result.ok()) << name << result.message;
+    std::vector<RunResult> results = mail.run(checked, *placed, args, shape);
+    for (size_t i = 0; i < expected.outputs.size(); ++i)
+      EXPECT_EQ(difference(results[0].outputs[i], expected.outputs[i]), "") << name << " " << ranks;
+    EXPECT_TRUE(mail.isEmpty());
+  };
+  for (int64_t rows : {0, 1, 6, 11}) {
+    for (uint32_t count : {1u, 2u, 3u, 4u, 5u, 8u}) {
+      MachineShape shape = {{"chip", count}};
+      compare("above_own_sum", {ints({rows, 3}, 1)}, shape, count);
+      compare("row_by_row", {ints({rows, 3}, 1)}, shape, count);
+      compare("choices", {ints({rows, 3}, 1), ints({rows}, 2)}, shape, count);
+      compare("in_rounds", {ints({rows, 3}, 1), Value::integer(3)}, shape, count);
+    }
+    compare("of_hosts", {ints({rows, 5}, 1)}, {{"chip", 3}, {"host", 2}}, 6);
+    compare("of_a_mesh", {ints({rows, 5}, 1)}, {{"chip", 6}}, 6);
+  }
+}
+
+/// A part takes the time of its own range: the longest one decides.
+TEST(OwnParts, TakeTheTimeOfTheirRange) {
+  constexpr const char *text = R"(
+program p[B, D](x: f32[B, D] over chip by B) -> (y: f32[B, D] over chip by B) at host {
+    parallel c in parts(B, over: chip) {
+        var own = x[c, :]
+        for i in 0..c.len { own = own * 2.0 + x[c.start + i, :] }
+        y[c, :] = own
+    }
+}
+)";
+  for (uint32_t count : {1u, 2u, 3u, 4u}) {
+    Timed timed(text, "p", {{"chip", count}}, {.sizes = {{"B", 12}, {"D", 4}}});
+    ASSERT_TRUE(timed.time) << timed.why;
+    ASSERT_EQ(timed.time->loops.size(), 1u);
+    EXPECT_EQ(timed.time->loops[0].rounds, 12 / count);
   }
 }
 

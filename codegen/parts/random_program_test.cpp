@@ -11,7 +11,8 @@ namespace ptl::parts {
 
 static const std::vector<std::string> kLevels = {"host", "chip"};
 
-RandomProgram::RandomProgram(uint64_t seed, bool selects) : random_(seed), selects_(selects) {
+RandomProgram::RandomProgram(uint64_t seed, bool selects, bool ofParts)
+    : random_(seed), selects_(selects), ofParts_(ofParts) {
   for (size_t i = 0, count = 2 + random_() % 3; i < count; ++i)
     addArgument();
 }
@@ -160,7 +161,7 @@ bool RandomProgram::finish() {
 
 RandomProgram::Drawn RandomProgram::statement() {
   const RandomValue &a = chance(3) ? values_.back() : pick(values_), &b = pick(values_);
-  switch (random_() % (selects_ ? 17 : 15)) {
+  switch (random_() % ((selects_ ? 15 : 13) + (ofParts_ ? 2 : 0))) {
   case 0:
   case 1:
     return elementwise(a, b);
@@ -187,10 +188,13 @@ RandomProgram::Drawn RandomProgram::statement() {
     return tasks(a, b);
   case 11:
   case 12:
-    return ownRanges(a, b);
+    return selects_ ? selected(a) : movement(a);
   case 13:
   case 14:
-    return selects_ ? selected(a) : movement(a);
+    return selects_ || !ofParts_ ? movement(a) : ownRanges(a, b);
+  case 15:
+  case 16:
+    return ownRanges(a, b);
   default:
     return movement(a);
   }
@@ -418,7 +422,7 @@ RandomProgram::Drawn RandomProgram::unary(const RandomValue &a) {
     return Drawn{text, bound, a.unitBits + unitBits, a.isExact};
   };
   double one = std::ldexp(1, a.unitBits);
-  switch (random_() % 11) {
+  switch (random_() % (ofParts_ ? 11 : 10)) {
   case 10:
     return of(a.name + " * f32(chips)", a.bound * 16);
   case 0:

@@ -158,6 +158,14 @@ std::unique_ptr<TimedOnLevels> timeOnLevels(Session &session, const LevelsQuesti
   if (!time)
     return fails(why);
   timed->time = std::move(*time);
+  for (parts::MoveTime &move : timed->time.moves) {
+    if (move.chunks < 2)
+      continue;
+    PlacedProgram whole = timed->placed;
+    whole.values[move.value].chunks = 0;
+    if (auto other = parts::timeOfParts(asked.about(whole), why))
+      move.gain = other->seconds - timed->time.seconds;
+  }
   timed->notComputed = timed->time.stretches.empty() ? "" : seconds.why;
   return timed;
 }
