@@ -159,7 +159,7 @@ module.exports = grammar({
     schedule_body: ($) => braces(seq($.schedule_item, choice($._end, comma)), ';', comma),
     schedule_item: ($) => choice(
       $.schedule_assignment, $.schedule_block, $.tile_item, $.fuse_item, $.order_item, $.l0_item,
-      $.place_item, $.split_item, $.cores_item, $.chunks_item, $.pipeline_item, $.unroll_item),
+      $.place_item, $.split_item, $.cores_item, $.pipeline_item, $.unroll_item),
     schedule_assignment: ($) => seq(field('name', $.identifier), t('equal'), field('value', $._expression)),
     schedule_block: ($) => seq(field('label', $.identifier), field('body', $.schedule_body)),
     tile_item: ($) => seq(t('item_tile'), list($.tile_axis, alias($._tile_comma, ','))),
@@ -170,8 +170,8 @@ module.exports = grammar({
     place_item: ($) => seq(t('item_place'), alias($._item_place_name, $.place)),
     _item_place_name: ($) => seq(t('place_at'), $._place_name),
     split_item: ($) => seq(t('item_split'), t('after'), field('label', $.identifier)),
+    // `cores 20`, and `chunks 8` in the block of a movement.
     cores_item: ($) => seq(t('item_cores'), field('count', $._value)),
-    chunks_item: ($) => seq(t('item_chunks'), field('count', $._value)),
     pipeline_item: ($) => seq(t('item_pipeline'), field('label', $.identifier), field('depth', $._value)),
     unroll_item: ($) => seq(
       t('item_unroll'), field('label', $.identifier), optional(seq($._item_count, field('count', $._value)))),

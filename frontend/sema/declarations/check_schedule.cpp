@@ -415,6 +415,9 @@ void ScheduleCheck::item(NodeId node) {
   case NodeKind::FuseItem:
     fuse(node);
     break;
+  case NodeKind::ChunksItem:
+    refuse(node, "it does not say which movement it is for", "write `label { chunks 8 }`");
+    break;
   case NodeKind::OrderItem: {
     ScheduleLabels labels = labelList(node);
     if (!refuseInKernel(node) && labels.names.size() == 1 && ctx.tree.children(node).size() == 1)
