@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace ptl {
@@ -90,8 +91,8 @@ std::string levelsText(const TimedOnLevels &timed, const SourceManager &sources)
     if (!move.limit.empty())
       text += printed(", %.0f %% of it the ", 100 * move.limitShare) + move.limit;
     if (move.chunks > 1)
-      text += printed("; in %lld chunks, which gain %.1f us", static_cast<long long>(move.chunks),
-                      us(move.gain));
+      text += printed("; in %lld chunks, which %s %.1f us", static_cast<long long>(move.chunks),
+                      move.gain < 0 ? "cost" : "gain", us(std::abs(move.gain)));
     text += printed("; adds %.1f us to the whole\n", us(std::max(0.0, move.adds)));
   }
   for (const parts::StretchTime &stretch : time.stretches)

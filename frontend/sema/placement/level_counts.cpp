@@ -13,6 +13,12 @@ namespace ptl {
 
 std::string countName(std::string_view level) { return std::string(level) + "s"; }
 
+bool isCountName(std::string_view name) {
+  constexpr std::string_view levels[] = {"chip", "host", "pod", "superpod", "cluster"};
+  return std::ranges::any_of(levels,
+                             [&](std::string_view level) { return countName(level) == name; });
+}
+
 namespace {
 
 /// How a program uses the names that could be numbers of parts.

@@ -186,6 +186,16 @@ std::string PartsWalk::ownText(const std::string &name, int64_t axis, size_t ran
   return "`" + name + "[" + text + "]`";
 }
 
+/// Which elements a part has of arrays unlike this one.
+std::string PartsWalk::blocksText(const PlacedValue &value) const {
+  std::string length = "`" + p_.dims_.toString(p_.own_->length) + "`";
+  const LevelPlacement &at = value.placement[p_.section_->level];
+  bool isAlong = at.isCut() &&
+                 value.shape[value.shape.size() - static_cast<size_t>(-at.axis)] == p_.own_->length;
+  return isAlong ? "where this level alone cuts " + length + ", into blocks of any length"
+                 : "those in its block of " + length;
+}
+
 void PartsWalk::refuseElsewhere(Span span, const std::string &what, const std::string &own,
                                 const PlacedValue &value) {
   p_.reports_.elsewhere(p_.section_->level, span, what, own, value);
@@ -252,8 +262,7 @@ ValueId PartsWalk::whole(const LocalRefExpr &expr, ValueId id) {
   if (at.isWhole() || at.isOwn)
     return id;
   refuseElsewhere(p_.spanOf(expr), "`" + local.name + "`",
-                  "those in its block of `" + p_.dims_.toString(p_.own_->length) + "`",
-                  p_.placed_.values[id]);
+                  blocksText(p_.placed_.values[id]), p_.placed_.values[id]);
 }
 
 void PartsWalk::requireOwn(const AssignStmt &stmt) {
@@ -261,8 +270,7 @@ void PartsWalk::requireOwn(const AssignStmt &stmt) {
   bool isFromOutside = p_.own_ && (p_.own_->outside.contains(&local) || p_.wanted_.contains(&local));
   if (isFromOutside && !p_.own_->blocks.contains(&local))
     refuseElsewhere(stmt.span, "`" + local.name + "`",
-                    "in its block of `" + p_.dims_.toString(p_.own_->length) + "`, and assigns no others",
-                    outside(local));
+                    blocksText(outside(local)) + ", and assigns no others", outside(local));
 }
 
 } // namespace ptl

@@ -35,6 +35,7 @@ private:
   [[noreturn]] void refuseElsewhere(Span span, const std::string &what, const std::string &own,
                                     const PlacedValue &value);
   PlacedValue outside(const Local &local) const;
+  std::string blocksText(const PlacedValue &value) const;
   std::string ownText(const std::string &name, int64_t axis, size_t rank) const;
 
   Placer &p_;

@@ -272,7 +272,8 @@ static Stmt *checkPartsLoop(Context &ctx, NodeId node, const LoopView &view) {
   if (!isPartsCall(ctx, domainNode))
     return nullptr;
   auto *stmt = newStmt<ForStmt>(ctx, node);
-  if (std::string why = whyNoParts(ctx); !why.empty())
+  std::string why = whyNoParts(ctx);
+  if (!why.empty())
     ctx.sink.report(DiagId::PartsNotHere, ctx.span(domainNode), {why});
   for (NodeId modifier : {view.pipeline(), view.unroll(), view.checkpoint()})
     if (modifier != kNoNode)
@@ -280,7 +281,9 @@ static Stmt *checkPartsLoop(Context &ctx, NodeId node, const LoopView &view) {
   ScopeGuard scope(ctx);
   FactSet before = ctx.facts;
   size_t firstLocal = ctx.decl ? ctx.decl->locals.size() : 0;
-  stmt->head = bindLoop(ctx, checkParts(ctx, domainNode), binding.pattern());
+  LoopDomain domain;
+  domain.iterable = errorExpr(ctx, domainNode);
+  stmt->head = bindLoop(ctx, why.empty() ? checkParts(ctx, domainNode) : domain, binding.pattern());
   stmt->modifiers = checkModifiers(ctx, view, stmt->head.var);
   pushLoop(ctx, LoopKind::Parts, false, node);
   ctx.loops.back().firstLocal = firstLocal;
