@@ -128,13 +128,14 @@ program q[S, D](v: f32[S, D] over chip by D, u: f32[D, D] over chip by 0) -> (z:
 }
 )";
   auto timed = [&](const std::string &entry, const std::string &schedule) {
-    return std::make_unique<Timed>(text + schedule, entry, MachineShape{{"chip", 4}},
-                                   TimedHow{.sizes = {{"S", 1024}, {"D", 256}}, .seconds = [](const std::string &) {
-                                     return 100 * us;
-                                   }});
+    return std::make_unique<Timed>(
+        text + schedule, entry, MachineShape{{"chip", 4}},
+        TimedHow{.sizes = {{"S", 1024}, {"D", 256}},
+                 .seconds = [](const std::string &) { return 100 * us; }});
   };
   for (const auto &[entry, label] : {std::pair("p", "all"), {"q", "sum"}}) {
-    std::string name = entry, head = "schedule " + name + " ", items = " { " + std::string(label) + " { chunks ";
+    std::string name = entry, head = "schedule " + name + " ",
+                items = " { " + std::string(label) + " { chunks ";
     auto whole = timed(name, ""), one = timed(name, head + items + "1 } }"),
          some = timed(name, head + items + "8 } }"),
          other = timed(name, head + "when S < 10" + items + "8 } }");

@@ -19,10 +19,7 @@ public:
       const PlacedLoop *loop = placed.loopAt(id);
       const PlacedChoice *choice = placed.choiceAt(id);
       const PlacedParts *parts = placed.partsAt(id);
-      steps_.push_back({id, loop     ? loop->end
-                            : choice ? choice->end
-                            : parts  ? parts->end
-                                     : id + 1});
+      steps_.push_back({id, loop ? loop->end : choice ? choice->end : parts ? parts->end : id + 1});
     }
   }
 

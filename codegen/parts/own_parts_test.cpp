@@ -65,16 +65,16 @@ TEST(Counts, AreCheckedWithConditions) {
 
 TEST(OwnParts, AgreeWithTheReference) {
   for (int64_t rows : {0, 1, 6, 11})
-    expectAgreement({{"doubled", {ints({rows, 3}, 1)}},
-                     {"above_own_sum", {ints({rows, 3}, 1)}},
-                     {"contracted",
-                      {ints({rows, 3}, 1), ints({4, rows}, 2), ints({3, 4}, 3), ints({rows}, 4)}},
-                     {"row_by_row", {ints({rows, 3}, 1)}},
-                     {"choices", {ints({rows, 3}, 1), ints({rows}, 2)}},
-                     {"in_rounds", {ints({rows, 3}, 1), Value::integer(0)}},
-                     {"in_rounds", {ints({rows, 3}, 1), Value::integer(3)}},
-                     {"in_pieces", {ints({rows, 4}, 1)}}},
-                    chips());
+    expectAgreement(
+        {{"doubled", {ints({rows, 3}, 1)}},
+         {"above_own_sum", {ints({rows, 3}, 1)}},
+         {"contracted", {ints({rows, 3}, 1), ints({4, rows}, 2), ints({3, 4}, 3), ints({rows}, 4)}},
+         {"row_by_row", {ints({rows, 3}, 1)}},
+         {"choices", {ints({rows, 3}, 1), ints({rows}, 2)}},
+         {"in_rounds", {ints({rows, 3}, 1), Value::integer(0)}},
+         {"in_rounds", {ints({rows, 3}, 1), Value::integer(3)}},
+         {"in_pieces", {ints({rows, 4}, 1)}}},
+        chips());
 }
 
 TEST(OwnParts, HaveLevelsBelowThem) {
@@ -137,9 +137,7 @@ program p[B, D](x: f32[B, D] over chip by B) -> (y: f32[B, D] over chip by B) at
   }
 }
 
-TEST(Workers, RunPrograms) {
-  expectAgreement({{"of_workers", {ints({5, 2, 3}, 1)}}}, chips());
-}
+TEST(Workers, RunPrograms) { expectAgreement({{"of_workers", {ints({5, 2, 3}, 1)}}}, chips()); }
 
 } // namespace
 } // namespace ptl::parts

@@ -281,7 +281,9 @@ RandomProgram::Drawn RandomProgram::ownRanges(const RandomValue &a, const Random
     break;
   case 2:
     body = "if max(" + own + ", axis: 0)" +
-           (a.shape.size() == 1 ? "[0]" : a.shape.size() == 2 ? "[0, 0]" : "[0, 0, 0]") +
+           (a.shape.size() == 1   ? "[0]"
+            : a.shape.size() == 2 ? "[0, 0]"
+                                  : "[0, 0, 0]") +
            " > 1.0 { " + set("-" + own) + " } else { " + set(own + " + 1.0") + " }\n";
     break;
   case 3:
@@ -289,7 +291,8 @@ RandomProgram::Drawn RandomProgram::ownRanges(const RandomValue &a, const Random
            ")\n        " + set(own + " - most");
     break;
   case 4:
-    body = set(isAlike ? own + " + " + b.name + at(r) : own + " + cummax(" + own + ", axis: " + along + ")");
+    body = set(isAlike ? own + " + " + b.name + at(r)
+                       : own + " + cummax(" + own + ", axis: " + along + ")");
     break;
   default:
     body = "let most = max(" + own + ", axis: " + along + ")\n        " +
@@ -298,11 +301,11 @@ RandomProgram::Drawn RandomProgram::ownRanges(const RandomValue &a, const Random
   Drawn drawn{name, 0, std::max(a.unitBits, isAlike ? b.unitBits : 0),
               a.isExact && (b.isExact || !isAlike)};
   drawn.bound = std::ldexp(8, drawn.unitBits);
-  std::string first = chance(2) ? a.name
-                                : "reshard(" + a.name + ", over: " + over + ", by: " +
-                                      std::to_string(axis) + ")";
-  drawn.before = "    var " + name + " = " + clamped(first) + "\n    parallel " + r +
-                 " in parts(" + a.shape[axis] + ", over: " + over + ") {\n        " + body + "    }\n";
+  std::string first =
+      chance(2) ? a.name
+                : "reshard(" + a.name + ", over: " + over + ", by: " + std::to_string(axis) + ")";
+  drawn.before = "    var " + name + " = " + clamped(first) + "\n    parallel " + r + " in parts(" +
+                 a.shape[axis] + ", over: " + over + ") {\n        " + body + "    }\n";
   return drawn;
 }
 

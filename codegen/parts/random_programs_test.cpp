@@ -124,11 +124,12 @@ TEST(Parts, RandomPrograms) {
   EXPECT_GT(leaving, programs / 20);
   EXPECT_GT(own, programs / 20);
   EXPECT_GT(counts, programs / 50);
-  std::printf("%zu programs, %zu statements, %zu refused; %zu of %zu altered ones refused, %zu "
-              "wrong, %zu with choices, %zu with pools, %zu of them with one memory, %zu with "
-              "tasks, %zu with loops that are left, %zu with ranges of parts, %zu with numbers of parts\n",
-              programs, statements, refused, alteredRefused, altered, wrong, choices, pools,
-              together, tasks, leaving, own, counts);
+  std::printf(
+      "%zu programs, %zu statements, %zu refused; %zu of %zu altered ones refused, %zu "
+      "wrong, %zu with choices, %zu with pools, %zu of them with one memory, %zu with "
+      "tasks, %zu with loops that are left, %zu with ranges of parts, %zu with numbers of parts\n",
+      programs, statements, refused, alteredRefused, altered, wrong, choices, pools, together,
+      tasks, leaving, own, counts);
 }
 
 } // namespace

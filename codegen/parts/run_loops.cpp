@@ -162,9 +162,8 @@ void PartsRun::makeOnEach(const PlacedParts &parts, const std::vector<Value> &ar
     values_[id].resize(grid_.count());
   for (uint32_t coordinate = 0; coordinate < grid_.count(parts.level); ++coordinate) {
     here_ = all;
-    std::erase_if(here_, [&](uint32_t part) {
-      return grid_.coordinate(part, parts.level) != coordinate;
-    });
+    std::erase_if(here_,
+                  [&](uint32_t part) { return grid_.coordinate(part, parts.level) != coordinate; });
     movement::Interval block = movement::blockOf(length, count, coordinate);
     // A range that is empty has no round, as in a loop over all of them.
     if (here_.empty() || block.length() == 0)

@@ -402,7 +402,8 @@ RunResult runOnParts(const CheckedProgram &program, const SourceManager &sources
       },
       scheduled);
   if (result.ok())
-    PartsRun(std::move(scheduled), textOf(program, options.pools), options, grid, sizes, result).run(args);
+    PartsRun(std::move(scheduled), textOf(program, options.pools), options, grid, sizes, result)
+        .run(args);
   return result;
 }
 

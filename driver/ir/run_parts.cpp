@@ -104,8 +104,8 @@ std::vector<std::string> countWords(const CheckedProgram &program, const Callabl
     parts::giveCounts(decl, parts::Grid(on->placed.levels, on->counts), counts);
   std::vector<std::string> given;
   for (const auto &[name, count] : counts)
-    if (std::ranges::none_of(
-            words, [&](const std::string &word) { return word.starts_with(name + "="); }))
+    if (std::ranges::none_of(words,
+                             [&](const std::string &word) { return word.starts_with(name + "="); }))
       given.push_back(name + "=" + std::to_string(count));
   return given;
 }

@@ -243,7 +243,8 @@ struct TilesExpr : ExprOf<ExprKind::Tiles> {
   Expr *lo = nullptr;
   Expr *hi = nullptr;
   Expr *size = nullptr;
-  std::string level = {}; ///< of `parts(N, over: chip)`, whose tiles are the blocks of the chips; empty: of `tiles`
+  std::string level =
+      {}; ///< of `parts(N, over: chip)`, whose tiles are the blocks of the chips; empty: of `tiles`
 };
 /// Range fields (`start end len size count`) and struct or tuple fields.
 struct FieldExpr : ExprOf<ExprKind::Field> {

@@ -402,8 +402,8 @@ std::string Writer::hardware(const Symbol &symbol) {
     return word(symbol, "core", WordGroup::Core);
   case SymbolType::Level:
     // As a value it is a number.
-    if (std::string level = countedBy(symbol.name); tree_.is(symbol.node, NodeKind::NameExpr) &&
-                                                    !findWord(symbol.name, WordGroup::Level))
+    if (std::string level = countedBy(symbol.name);
+        tree_.is(symbol.node, NodeKind::NameExpr) && !findWord(symbol.name, WordGroup::Level))
       return "**" + code(symbol.name) + "**: the number of parts " + level +
              ", at least 1, which is known when the program starts";
     return word(symbol, "level of the machine", WordGroup::Level);

@@ -217,7 +217,8 @@ void ScheduleCheck::chunks(NodeId node, ScheduleDirective &directive) {
                                  ? whyNoChunks(ctx.program, target, directive.label)
                                  : "";
            !why.empty())
-    refuse(node, why, "name a `let` such as `let all = all_gather(x, over: chip)` in front of `all @ w`");
+    refuse(node, why,
+           "name a `let` such as `let all = all_gather(x, over: chip)` in front of `all @ w`");
 }
 
 /// `pipeline j 3`, `unroll j`.

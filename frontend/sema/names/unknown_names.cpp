@@ -242,8 +242,10 @@ void reportUnknownValue(Context &ctx, std::string_view name, Span span) {
   }
   if (ctx.inProgram() && isCountName(name)) {
     std::string level(name.substr(0, name.size() - 1));
-    builder.help("the number of " + std::string(name) + " is known in a program whose header places arrays "
-                 "over `" + level + "`");
+    builder.help("the number of " + std::string(name) +
+                 " is known in a program whose header places arrays "
+                 "over `" +
+                 level + "`");
     return;
   }
   if (isPlaceOperand(ctx, name, span)) {

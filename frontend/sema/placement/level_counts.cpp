@@ -128,8 +128,8 @@ private:
   Dim declare(const std::string &name, Dim dim) {
     // One that only a `parts` needs may have a name that the program uses otherwise.
     bool isFree = !used_.declared.contains(name) && !lookupValue(ctx_, name);
-    Local *local = declareLocal(ctx_, LocalKind::Dimension, isFree ? name : "",
-                                ctx_.decl->nameSpan, intType(ctx_), kNoNode, dim);
+    Local *local = declareLocal(ctx_, LocalKind::Dimension, isFree ? name : "", ctx_.decl->nameSpan,
+                                intType(ctx_), kNoNode, dim);
     if (!local->symbol)
       return local->dim;
     DimParam param;

@@ -302,8 +302,9 @@ Expr *checkSubmit(Context &ctx, NodeId node, std::string_view name,
   if (isMissing(call))
     return errorExpr(ctx, node);
   if (!isa<CallExpr>(*call) || !canBeTask(ctx, *cast<CallExpr>(call)->callee))
-    return refuse(ctx.span(task), "its first argument must be a call of a `fn`, or of a program that is "
-                                  "`at chip as worker`");
+    return refuse(ctx.span(task),
+                  "its first argument must be a call of a `fn`, or of a program that is "
+                  "`at chip as worker`");
   if (!call->type->isArray() && !call->type->isScalar())
     return refuse(ctx.span(task), "a task must have one array or one scalar as its result");
   std::string why = whyNotHere(ctx);

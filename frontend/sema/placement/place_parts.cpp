@@ -23,8 +23,8 @@ std::optional<int64_t> PartsWalk::ownAxis(const Placement &placement,
       shape[shape.size() - static_cast<size_t>(-at.axis)] != p_.own_->length)
     return std::nullopt;
   // Of an axis that another level cuts as well the blocks are others.
-  auto cuts = std::ranges::count_if(
-      placement, [&](const LevelPlacement &each) { return each.cuts(at.axis); });
+  auto cuts = std::ranges::count_if(placement,
+                                    [&](const LevelPlacement &each) { return each.cuts(at.axis); });
   return cuts == 1 ? std::optional(at.axis) : std::nullopt;
 }
 
@@ -180,9 +180,9 @@ void PartsWalk::run(const ForStmt &stmt) {
 std::string PartsWalk::ownText(const std::string &name, int64_t axis, size_t rank) const {
   std::string text;
   for (size_t i = 0; i < rank; ++i)
-    text += (i ? ", " : "") + (i == rank - static_cast<size_t>(-axis)
-                                   ? p_.own_->stmt->head.var->name
-                                   : std::string(":"));
+    text +=
+        (i ? ", " : "") +
+        (i == rank - static_cast<size_t>(-axis) ? p_.own_->stmt->head.var->name : std::string(":"));
   return "`" + name + "[" + text + "]`";
 }
 
@@ -236,8 +236,8 @@ std::optional<IndexOrigin> PartsWalk::originOf(const IndexExpr &expr) {
   size_t rank = p_.placed_.values[blockOf(expr)].shape.size();
   size_t axis = rank - static_cast<size_t>(-cut);
   const IndexItem *item = itemAlong(expr, axis, p_.frame_->prefix.size());
-  Dim from = !item                                     ? Dim()
-             : item->kind == IndexItemKind::Position   ? item->value->dim
+  Dim from = !item                                               ? Dim()
+             : item->kind == IndexItemKind::Position             ? item->value->dim
              : item->kind == IndexItemKind::Range && item->range ? item->range->start
                                                                  : Dim();
   // Where the part's range begins differs from part to part, so whatever is in it is named relative to its beginning.
@@ -261,13 +261,14 @@ ValueId PartsWalk::whole(const LocalRefExpr &expr, ValueId id) {
   const LevelPlacement &at = p_.placed_.values[id].placement[p_.section_->level];
   if (at.isWhole() || at.isOwn)
     return id;
-  refuseElsewhere(p_.spanOf(expr), "`" + local.name + "`",
-                  blocksText(p_.placed_.values[id]), p_.placed_.values[id]);
+  refuseElsewhere(p_.spanOf(expr), "`" + local.name + "`", blocksText(p_.placed_.values[id]),
+                  p_.placed_.values[id]);
 }
 
 void PartsWalk::requireOwn(const AssignStmt &stmt) {
   const Local &local = *stmt.target;
-  bool isFromOutside = p_.own_ && (p_.own_->outside.contains(&local) || p_.wanted_.contains(&local));
+  bool isFromOutside =
+      p_.own_ && (p_.own_->outside.contains(&local) || p_.wanted_.contains(&local));
   if (isFromOutside && !p_.own_->blocks.contains(&local))
     refuseElsewhere(stmt.span, "`" + local.name + "`",
                     blocksText(outside(local)) + ", and assigns no others", outside(local));

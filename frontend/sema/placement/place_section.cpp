@@ -232,9 +232,9 @@ void SectionWalk::moveInSection(const Expr &expr, const MovementRecord &movement
                                   " runs the body of this `parallel` for itself; what is to be on "
                                   "others is moved outside"
                     : p_.section_->on ? "a section runs on a single " + own +
-                                          ", and can only send data to others through a pipe"
-                                    : "a task runs on a single " + own +
-                                          ", and its arguments and its result are moved outside";
+                                            ", and can only send data to others through a pipe"
+                                      : "a task runs on a single " + own +
+                                            ", and its arguments and its result are moved outside";
   p_.sink_.report(DiagId::BadMovement, expr.span, {std::string(movement.name), why});
   throw Refused();
 }

@@ -92,7 +92,7 @@ enum class PlacedKind : uint8_t {
   Page,    ///< that page
   Chosen,  ///< the first or the second operand, by the arm taken; each part takes its block
   // In and behind the body of a `parallel` over parts (`PlacedParts`).
-  Block,  ///< the elements of the operand that the part has, or without an operand zeros, as an array of their own
+  Block, ///< the elements of the operand that the part has, or without an operand zeros, as an array of their own
   Joined, ///< the arrays of all parts, which are the blocks of the operand, as one
 };
 
@@ -124,7 +124,7 @@ struct PlacedValue {
   size_t result = 0;             ///< of `Apply`: number of the result, if the built-in has several
   std::vector<size_t> over = {}; ///< of a movement of rows, or a shift: its levels, outermost first
   int64_t chunks = 0; ///< of a movement: into how many it is cut beside a product; 0: as is best
-  Dim dim;                       ///< of `Dimension` and `Number`; of a shift: by how many positions
+  Dim dim;            ///< of `Dimension` and `Number`; of a shift: by how many positions
 };
 
 /// A variable that a loop carries from one iteration to the next.
@@ -157,9 +157,10 @@ struct PlacedLoop {
 struct PlacedParts {
   const ForStmt *stmt = nullptr;
   size_t level = 0;
-  Dim length;                      ///< of what is cut
-  SymbolId start, extent, number; ///< of the range of a part: its beginning, its length, and which it is
-  ValueId first = 0, end = 0;    ///< `first` is the length as a number
+  Dim length; ///< of what is cut
+  SymbolId start, extent,
+      number; ///< of the range of a part: its beginning, its length, and which it is
+  ValueId first = 0, end = 0; ///< `first` is the length as a number
   ValueId body() const { return first + 1; }
 };
 
@@ -260,7 +261,7 @@ struct PlacedProgram {
     return found == choices.end() ? nullptr : &*found;
   }
   PlacedMark mark() const {
-    return {values.size(),  loops.size(),   choices.size(),
+    return {values.size(), loops.size(),   choices.size(),
             locals.size(), asserts.size(), parts.size()};
   }
   /// Removes everything after a mark.

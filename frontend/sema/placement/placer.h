@@ -129,9 +129,10 @@ private:
   /// The body of a `parallel` over parts that the statements are in; `section_` says that they are for each of them.
   struct OwnBody {
     const ForStmt *stmt = nullptr;
-    Dim start, extent, length; ///< of the part's range, and of what is cut
-    std::map<const Local *, ValueId> outside;      ///< what each name held in front of it
-    std::map<const Local *, int64_t> blocks; ///< the arrays of which names stand for the part's block: the axis that is cut
+    Dim start, extent, length;                ///< of the part's range, and of what is cut
+    std::map<const Local *, ValueId> outside; ///< what each name held in front of it
+    std::map<const Local *, int64_t>
+        blocks; ///< the arrays of which names stand for the part's block: the axis that is cut
   };
   std::optional<OwnBody> own_;
 };
