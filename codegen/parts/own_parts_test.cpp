@@ -73,6 +73,8 @@ TEST(OwnParts, AgreeWithTheReference) {
          {"choices", {ints({rows, 3}, 1), ints({rows}, 2)}},
          {"in_rounds", {ints({rows, 3}, 1), Value::integer(0)}},
          {"in_rounds", {ints({rows, 3}, 1), Value::integer(3)}},
+         {"in_arms", {ints({rows}, 1), Value::integer(2)}},
+         {"in_arms", {ints({rows}, 1), Value::integer(3)}},
          {"in_pieces", {ints({rows, 4}, 1)}}},
         chips());
 }
