@@ -24,6 +24,21 @@ MOVED = """pub program moved[R, C](x: f32[R, C] over chip by C, z: f32[R, C] par
     d = reduce_scatter(z, over: chip, by: C)
 }
 """
+# What each rank does depends on its range and on how many there are; rows are multiplied while others come.
+OWN = """pub program own[B, D](x: f32[B, D] over chip by B, w: f32[D, D]) -> (y: f32[B, D] over chip by B, z: f32[B, D]) at host
+where D % chips == 0 or chips > 2
+{
+    var rows = x
+    parallel c in parts(B, over: chip) {
+        for i in 0..c.len { rows[c.start + i, :] = x[c, :][i, :] * f32(chips) + f32(c.start) }
+        if c.start > 1 { rows[c, :] = rows[c, :] - sum(x[c, :], axis: 0) }
+    }
+    y = rows
+    let all = all_gather(rows, over: chip)
+    z = all @ w
+}
+schedule own { all { chunks 3 } }
+"""
 MPIRUN = ["mpirun", "--oversubscribe", *(["--allow-run-as-root"] if os.geteuid() == 0 else [])]
 
 
@@ -68,6 +83,24 @@ def moves_large_arrays(tools, folder):
         expect(done.code == 0, count, done)
         for name, of in zip("abcd", "xxzz"):
             expect(np.array_equal(np.load(folder / f"{name}.npy"), arrays[of]), count, name)
+
+
+def own_ranges(tools, folder):
+    (folder / "own.ptl").write_text(OWN)
+    x, w = numbers(folder, x=(7, 4), w=(4, 4)).values()
+    for chips in (1, 2, 3, 4, 5, 8):
+        expected, block = x.copy(), -(-len(x) // chips)
+        for begin in range(0, len(x), block):
+            rows = x[begin:begin + block]
+            expected[begin:begin + block] = rows * chips + begin - (rows.sum(0) if begin > 1 else 0)
+        for how in ([], ["--in-process"]):
+            done = tools.run("run", "own.ptl", "--entry", "own", "--shape", f"chip={chips}", *how, "x=@x.npy", "w=@w.npy", "-o", "y=y.npy",
+                             "-o", "z=z.npy", cwd=folder)
+            expect(done.code == 0, chips, how, done)
+            expect(np.array_equal(np.load(folder / "y.npy"), expected), chips, how)
+            expect(np.array_equal(np.load(folder / "z.npy"), expected @ w), chips, how)
+        done = tools.run("run", "own.ptl", "--entry", "own", "x=@x.npy", "w=@w.npy", f"chips={chips}", "-o", "y=y.npy", "-o", "z=z.npy", cwd=folder)
+        expect(done.code == 0 and np.array_equal(np.load(folder / "y.npy"), expected), chips, done)
 
 
 def mpirun_by_hand(tools, folder):
@@ -124,4 +157,4 @@ def run_tests(kind, build, tests, at_once=None):
 
 
 if __name__ == "__main__":
-    sys.exit(run_tests("ranks", pathlib.Path(sys.argv[1]), [agrees_with_numpy, moves_large_arrays, mpirun_by_hand, printed_once, one_stops, no_standard_input]))
+    sys.exit(run_tests("ranks", pathlib.Path(sys.argv[1]), [agrees_with_numpy, moves_large_arrays, own_ranges, mpirun_by_hand, printed_once, one_stops, no_standard_input]))

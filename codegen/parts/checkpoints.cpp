@@ -43,8 +43,10 @@ std::optional<std::vector<Variable>> stateOf(const PlacedProgram &placed, const 
 /// All sizes of a program that have a name: its dimensions and its parameters that are sizes.
 static std::map<std::string, SymbolId> sizeNames(const PlacedProgram &placed) {
   std::map<std::string, SymbolId> names;
+  // How many parts there are is up to each run, also to one that resumes.
   for (const DimParam &dim : placed.decl->dims)
-    names.emplace(dim.name, dim.symbol);
+    if (!dim.isCount())
+      names.emplace(dim.name, dim.symbol);
   for (const Local *param : placed.decl->params)
     if (param->symbol)
       names.emplace(param->name, *param->symbol);

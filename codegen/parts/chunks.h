@@ -4,33 +4,21 @@
 
 #include "codegen/parts/grid.h"
 #include "codegen/reference/value.h"
+#include "frontend/sema/placement/chunked_pairs.h"
 
 #include <optional>
 #include <vector>
 
 namespace ptl::parts {
 
-/// A product and a movement of which one needs what the other makes. `axis`, counted from the end, is that of the rows (or
-/// columns) by which both may go, the same in what is moved and in what the product makes.
-struct ChunkedPair {
-  ValueId product = 0, move = 0;
-  /// Of the product, the one that the movement brings; nothing if it moves what the product makes.
-  std::optional<size_t> operand;
-  int64_t axis = 0;
-};
-
-/// The pair whose first value, in the order of the program, may be this one: a product with an operand that was gathered, or one whose result is
-/// summed over parts and used for nothing else. The answer follows from the program alone.
-std::vector<ChunkedPair> chunkedPairsOf(const PlacedProgram &placed);
-
 /// What of an axis is moved at once: of an axis that the movement cuts or gathers, a piece of the block of each part, in their
 /// order. In positions of what the group of parts has.
 using Chunk = std::vector<movement::Interval>;
 
-/// The chunks of a movement; none if it is too small to be cut, or if the pieces of blocks were no blocks of what is moved at once.
-/// All ranks get the same answer.
+/// The chunks of a movement: `wanted`, if that is not 0, else as many as are worth it. None if it is too small to be cut, or if the pieces of
+/// blocks were no blocks of what is moved at once. All ranks get the same answer.
 std::vector<Chunk> chunksOf(const movement::Request &request, size_t axis, size_t elementBytes,
-                            int64_t leastBytes);
+                            int64_t leastBytes, int64_t wanted = 0);
 int64_t lengthOf(const Chunk &chunk);
 /// The movement of one chunk among the same parts.
 GroupMove chunkOf(const GroupMove &group, size_t axis, const Chunk &chunk, size_t elementBytes,

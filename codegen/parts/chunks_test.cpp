@@ -1,6 +1,7 @@
 // Movements that go by chunks beside products: which may, how axes are cut, and that they change no result.
 #include "codegen/parts/chunks.h"
 #include "codegen/parts/letters_test_util.h"
+#include "codegen/parts/time_parts_test_util.h"
 
 namespace ptl::parts {
 namespace {
@@ -73,7 +74,83 @@ TEST(Chunks, CoverAnAxisOnce) {
                       std::ranges::all_of(times, [](int each) { return each == 1; }))
               << length << " " << ranks << " " << axis;
           EXPECT_NE(chunks.size(), 1u);
+          // As many as are wanted, unless some would be empty, and none for 1.
+          EXPECT_TRUE(chunksOf(request, axis, 4, 1, 1).empty());
+          size_t three = chunksOf(request, axis, 4, 1 << 20, 3).size();
+          EXPECT_TRUE(three == 0 || three == 2 || three == 3) << three;
         }
+}
+
+/// A schedule says how many chunks there are, and changes nothing else.
+TEST(Chunks, AreThoseOfTheSchedule) {
+  constexpr const char *text = R"(
+program p[S, D, F](x: f32[S, D] over chip by S, up: f32[D, F] over chip by F, down: f32[F, D] over chip by F) -> (y: f32[S, D] over chip by S, z: f32[S, D]) at host {
+    let all = all_gather(x, over: chip)
+    let back = reduce_scatter(max(all @ up, 0.0) @ down, over: chip, by: S)
+    let again = all_gather(back, over: chip)
+    y = back
+    z = all_reduce(again @ up @ down, over: chip)
+}
+)";
+  std::vector<Value> args = {numbers({16, 6}, 1), numbers({6, 10}, 2), numbers({10, 6}, 3)};
+  size_t whole = 0;
+  RunResult expected = runOnRanks(text, args, 4, 1 << 20, &whole);
+  auto sent = [&](const std::string &items, int64_t least) {
+    size_t messages = 0;
+    RunResult result =
+        runOnRanks(std::string(text) + "schedule p " + items, args, 4, least, &messages);
+    EXPECT_TRUE(result.ok()) << result.message;
+    for (size_t i = 0; i < expected.outputs.size() && result.ok(); ++i)
+      EXPECT_EQ(difference(result.outputs[i], expected.outputs[i]), "") << items;
+    return messages;
+  };
+  size_t two = sent("{ all { chunks 2 } }", 1 << 20), four = sent("{ all { chunks 4 } }", 1 << 20);
+  EXPECT_GT(two, whole);
+  EXPECT_GT(four, two);
+  EXPECT_GT(sent("{ back { chunks 4 } }", 1 << 20), whole);
+  EXPECT_EQ(sent("when S > 100 { all { chunks 4 } }", 1 << 20), whole);
+  EXPECT_EQ(sent("when S > 10 and not (D == 7) { all { chunks 4 } }", 1 << 20), four);
+  // Small ones go as wholes if the schedule says so.
+  EXPECT_EQ(sent("{ all { chunks 1 }, back { chunks 1 }, again { chunks 1 } }", 1) < sent("{ }", 1),
+            true);
+}
+
+/// In time, a product begins with the first chunk that has come, and what it makes moves while it goes on.
+TEST(Chunks, HideTheTimeOfMovements) {
+  constexpr const char *text = R"(
+program p[S, D](x: f32[S, D] over chip by S, w: f32[D, D]) -> (y: f32[S, D]) at host {
+    let all = all_gather(x, over: chip)
+    y = all @ w
+}
+program q[S, D](v: f32[S, D] over chip by D, u: f32[D, D] over chip by 0) -> (z: f32[S, D]) at host {
+    let sum = all_reduce(v @ u, over: chip)
+    z = sum
+}
+)";
+  auto timed = [&](const std::string &entry, const std::string &schedule) {
+    return std::make_unique<Timed>(
+        text + schedule, entry, MachineShape{{"chip", 4}},
+        TimedHow{.sizes = {{"S", 1024}, {"D", 256}},
+                 .seconds = [](const std::string &) { return 100 * us; }});
+  };
+  for (const auto &[entry, label] : {std::pair("p", "all"), {"q", "sum"}}) {
+    std::string name = entry, head = "schedule " + name + " ",
+                items = " { " + std::string(label) + " { chunks ";
+    auto whole = timed(name, ""), one = timed(name, head + items + "1 } }"),
+         some = timed(name, head + items + "8 } }"),
+         other = timed(name, head + "when S < 10" + items + "8 } }");
+    for (auto *each : {&whole, &one, &some, &other})
+      ASSERT_TRUE((*each)->time) << (*each)->why;
+    EXPECT_EQ(whole->seconds(), one->seconds());
+    EXPECT_EQ(whole->seconds(), other->seconds());
+    EXPECT_EQ(whole->time->moves[0].chunks, 1);
+    EXPECT_EQ(some->time->moves[0].chunks, 8);
+    // As a whole one waits for the other; by chunks only the first or the last one is not hidden.
+    EXPECT_NEAR(whole->seconds(), 100 * us + whole->time->moves[0].alone, 1e-9);
+    EXPECT_LT(some->seconds(), whole->seconds());
+    EXPECT_GE(some->seconds(), 100 * us);
+    EXPECT_NEAR(some->time->computing, 100 * us, 1e-9);
+  }
 }
 
 TEST(Chunks, ChangeNoResult) {

@@ -7,7 +7,7 @@ namespace ptl::parts {
 
 namespace {
 
-/// One value, or all values of a loop or a choice.
+/// One value, or all values of a loop, a choice or the body of a `parallel` over parts.
 struct Step {
   ValueId begin = 0, end = 0;
 };
@@ -18,7 +18,8 @@ public:
     for (ValueId id = begin; id < end; id = steps_.back().end) {
       const PlacedLoop *loop = placed.loopAt(id);
       const PlacedChoice *choice = placed.choiceAt(id);
-      steps_.push_back({id, loop ? loop->end : choice ? choice->end : id + 1});
+      const PlacedParts *parts = placed.partsAt(id);
+      steps_.push_back({id, loop ? loop->end : choice ? choice->end : parts ? parts->end : id + 1});
     }
   }
 
@@ -33,7 +34,7 @@ public:
 private:
   bool isValue(const Step &step) const {
     return step.end == step.begin + 1 && !placed_.loopAt(step.begin) &&
-           !placed_.choiceAt(step.begin);
+           !placed_.choiceAt(step.begin) && !placed_.partsAt(step.begin);
   }
 
   /// The first step before which a movement may begin; nothing if no computing would go on beside it.

@@ -53,7 +53,8 @@ uint32_t Grid::together(const std::vector<uint32_t> &parts) const {
 
 bool Grid::holds(const Placement &placement, uint32_t part) const {
   for (size_t level = 0; level < counts_.size(); ++level)
-    if (placement[level].isSingle() && placement[level].part != coordinate(part, level))
+    if (placement[level].isSingle() && !placement[level].isOwn &&
+        placement[level].part != coordinate(part, level))
       return false;
   return true;
 }
@@ -116,6 +117,21 @@ std::vector<uint32_t> countsOn(const std::vector<PlacedLevel> &levels, const Mac
       why = "the arrays lie over " + all + ", not over `" + name + "`";
     }
   return counts;
+}
+
+std::string giveCounts(const CallableDecl &decl, const Grid &grid,
+                       std::map<std::string, int64_t> &dims) {
+  for (const DimParam &dim : decl.dims) {
+    auto level = std::ranges::find(grid.levels(), dim.level, &PlacedLevel::name);
+    if (!dim.isCount() || level == grid.levels().end())
+      continue;
+    int64_t count = grid.count(static_cast<size_t>(level - grid.levels().begin()));
+    auto [given, isNew] = dims.emplace(dim.name, count);
+    if (!isNew && given->second != count)
+      return "`" + dim.name + "` is " + std::to_string(given->second) + ", but the run has " +
+             std::to_string(count) + " parts of `" + dim.level + "`";
+  }
+  return {};
 }
 
 // ---- Groups ------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ public:
        movement::Cost cost = {})
       : levels_(levels), counts_(std::move(counts)), cost_(cost) {}
 
+  const std::vector<PlacedLevel> &levels() const { return levels_; }
   /// What moving between the parts costs; the same on all of them.
   const movement::Cost &cost() const { return cost_; }
 
@@ -56,6 +57,11 @@ private:
 /// the reason.
 std::vector<uint32_t> countsOn(const std::vector<PlacedLevel> &levels, const MachineShape &shape,
                                std::string &why);
+
+/// Gives the numbers of parts that a program mentions (`chips`) the values that they have on the grid. If another value is given
+/// already, returns what is wrong.
+std::string giveCounts(const CallableDecl &decl, const Grid &grid,
+                       std::map<std::string, int64_t> &dims);
 
 /// Parts that exchange data with each other, and their steps: rank `i` of the list is `parts[i]`.
 /// Boxes are relative to the first element that the group has.

@@ -362,10 +362,10 @@ std::string repeated(const std::string &text) {
 
 /// Compares the times of random programs in loops, of which few rounds stand for all, and checks that
 /// the checker takes what parts compute in them. Returns the errors of the times.
-std::vector<double> errorsInLoops(uint64_t seeds, bool selects) {
+std::vector<double> errorsInLoops(uint64_t seeds, bool selects, bool ofParts) {
   std::vector<double> errors;
   for (uint64_t seed = 0; seed < seeds; ++seed) {
-    RandomProgram program(seed, selects);
+    RandomProgram program(seed, selects, ofParts);
     program.grow(4 + seed % 9);
     // Pools are made outside of loops.
     if (!program.finish() || program.text.find("pool(") != std::string::npos)
@@ -399,13 +399,13 @@ std::vector<double> errorsInLoops(uint64_t seeds, bool selects) {
 }
 
 TEST(LoopTimes, RandomProgramsInLoops) {
-  std::vector<double> errors = errorsInLoops(240, false);
+  std::vector<double> errors = errorsInLoops(240, false, false);
   EXPECT_GT(errors.size(), 100u);
   EXPECT_LT(std::ranges::max(errors), 0.1);
 }
 
-/// With elements that are selected and put beside each other.
-TEST(LoopTimes, RandomSelectionsInLoops) { EXPECT_GT(errorsInLoops(60, true).size(), 25u); }
+/// With elements that are selected and put beside each other, and ranges of parts.
+TEST(LoopTimes, RandomSelectionsInLoops) { EXPECT_GT(errorsInLoops(60, true, true).size(), 25u); }
 
 } // namespace
 } // namespace ptl::parts

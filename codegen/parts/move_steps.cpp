@@ -1,6 +1,7 @@
 #include "codegen/parts/move_steps.h"
 #include "runtime/movement/predict.h"
 
+#include "codegen/parts/chunks.h"
 #include "codegen/parts/move_rows.h"
 #include "codegen/parts/settle.h"
 #include "frontend/base/elem_type.h"
@@ -11,10 +12,26 @@ namespace ptl::parts {
 
 using movement::StepList;
 
+/// A number of the range that a part has in the body of a `parallel` over parts: the first part, which no other exceeds, stands for all.
+static std::optional<int64_t> ofFirstRange(const TimeQuestion &question, const LoopNumbers &loops,
+                                           SymbolId symbol) {
+  for (const PlacedParts &parts : question.placed.parts) {
+    if (symbol == parts.start || symbol == parts.number)
+      return 0;
+    if (symbol == parts.extent)
+      return movement::blockOf(numberOf(question, loops, parts.length),
+                               question.grid.count(parts.level), 0)
+          .length();
+  }
+  return std::nullopt;
+}
+
 int64_t numberOf(const TimeQuestion &question, const LoopNumbers &loops, Dim dim) {
   auto found = evaluate(dim, [&](SymbolId symbol) -> std::optional<int64_t> {
-    auto number = loops.find(symbol);
-    return number == loops.end() ? question.size(symbol) : std::optional(number->second);
+    if (auto number = loops.find(symbol); number != loops.end())
+      return number->second;
+    std::optional<int64_t> own = ofFirstRange(question, loops, symbol);
+    return own ? own : question.size(symbol);
   });
   return found.value_or(0);
 }
@@ -137,6 +154,31 @@ std::vector<MoveGroup> StepsOfMoves::kept(std::vector<GroupMove> groups, MoveSte
   return kept;
 }
 
+/// The steps of each chunk; none if the movement cannot be cut so.
+void StepsOfMoves::cut(const PlacedValue &value, const std::vector<GroupMove> &groups, size_t axis,
+                       MoveSteps &steps) {
+  int64_t bytes = elemInfo(value.elem).storageBytes;
+  MoveTime ofChunk;
+  StepsMaker maker(question_, bytes, steps.start, ofChunk);
+  std::vector<std::vector<GroupMove>> chunks;
+  for (const GroupMove &group : groups) {
+    // Units of blocks are an axis of their own in the list.
+    if (group.list.request.shape.size() != value.shape.size())
+      return;
+    std::vector<Chunk> pieces =
+        chunksOf(group.list.request, axis, static_cast<size_t>(bytes), 1, value.chunks);
+    chunks.resize(std::max(chunks.size(), pieces.size()));
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      movement::Request request = group.list.request;
+      request.shape[axis] = lengthOf(pieces[i]);
+      chunks[i].push_back({group.parts, maker(request, group.parts)});
+    }
+  }
+  for (std::vector<GroupMove> &chunk : chunks)
+    steps.chunks.push_back(kept(std::move(chunk), steps));
+  steps.time.chunks = std::max<int64_t>(std::ssize(steps.chunks), 1);
+}
+
 void StepsOfMoves::make(ValueId id, const LoopNumbers &loops, MoveSteps &steps) {
   const PlacedValue &value = question_.placed.values[id];
   steps.time.value = id;
@@ -148,11 +190,15 @@ void StepsOfMoves::make(ValueId id, const LoopNumbers &loops, MoveSteps &steps) 
   // The steps of all movements but those of rows follow from the shapes. How many rows go where
   // depends on data, for which an even distribution stands in.
   if (value.movement->takes != MovementTakes::Rows) {
-    steps.groups =
-        kept(groupsOf(question_.grid, value, question_.placed.values[*value.operands[0]].placement,
-                      shapeOf(question_, loops, id), stepsFor,
-                      value.dim ? numberOf(question_, loops, value.dim) : 0),
-             steps);
+    std::vector<GroupMove> groups =
+        groupsOf(question_.grid, value, question_.placed.values[*value.operands[0]].placement,
+                 shapeOf(question_, loops, id), stepsFor,
+                 value.dim ? numberOf(question_, loops, value.dim) : 0);
+    if (auto pair = std::ranges::find(pairs_, id, &ChunkedPair::move);
+        value.chunks > 1 && pair != pairs_.end())
+      cut(value, groups, value.shape.size() - static_cast<size_t>(-pair->axis), steps);
+    if (steps.chunks.empty())
+      steps.groups = kept(std::move(groups), steps);
     // Nothing is sent if the next stage runs on the same part.
     if (value.movement->id == MovementId::Send && steps.messages == 0)
       steps.start = steps.time.alone = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "codegen/parts/time_parts.h"
+#include "frontend/sema/placement/chunked_pairs.h"
 
 #include <deque>
 
@@ -22,6 +23,8 @@ struct MoveGroup {
 /// the counts come first.
 struct MoveSteps {
   std::vector<MoveGroup> counts, groups;
+  /// Of a movement that goes by chunks beside a product: the groups of each chunk, one after the other, instead of `groups`.
+  std::vector<std::vector<MoveGroup>> chunks;
   MoveTime time; ///< with the fabric for itself
   double start = 0;
   uint64_t messages = 0;
@@ -31,7 +34,7 @@ struct MoveSteps {
 class StepsOfMoves {
 public:
   explicit StepsOfMoves(const TimeQuestion &question, uint64_t mostMessages)
-      : question_(question), mostMessages_(mostMessages) {}
+      : question_(question), mostMessages_(mostMessages), pairs_(chunkedPairsOf(question.placed)) {}
 
   /// The steps of a movement. Null, with the reason in `why`, if it has too many messages. `loops`
   /// has the values of loop variables.
@@ -40,9 +43,12 @@ public:
 private:
   std::vector<MoveGroup> kept(std::vector<GroupMove> groups, MoveSteps &steps);
   void make(ValueId move, const LoopNumbers &loops, MoveSteps &steps);
+  void cut(const PlacedValue &value, const std::vector<GroupMove> &groups, size_t axis,
+           MoveSteps &steps);
 
   const TimeQuestion &question_;
   uint64_t mostMessages_;
+  std::vector<ChunkedPair> pairs_;
   std::map<std::pair<ValueId, std::vector<std::vector<int64_t>>>, MoveSteps> made_;
   std::deque<movement::StepList> lists_;
 };

@@ -14,8 +14,10 @@ namespace ptl::parts {
 // ---- Stretches -----------------------------------------------------------------------------------
 
 bool isPieceOf(const PlacedValue &value) {
+  if (value.kind == PlacedKind::Block)
+    return !value.operands.empty();
   if (value.kind != PlacedKind::Index)
-    return value.kind == PlacedKind::Slice;
+    return value.kind == PlacedKind::Slice || value.kind == PlacedKind::Joined;
   // Positions at exactly the first axes leave a contiguous run, which is read in place.
   for (const auto &[axis, position] : value.positions)
     if (axis >= value.positions.size())

@@ -130,6 +130,8 @@ protected:
   std::vector<std::vector<reference::Value>>
       values_;                 ///< per value and part; none where a part has no block
   std::vector<uint32_t> here_; ///< the parts that this process computes
+  /// The level and coordinate of the parts that do the body of a `parallel` over parts now.
+  std::optional<std::pair<size_t, uint32_t>> only_;
   uint64_t moves_ = 0;
   std::vector<ChunkedPair> pairs_; ///< of a rank whose movements go on beside
   std::map<std::pair<ValueId, ValueId>, EarlyMoves> early_; ///< by the values of a body
@@ -170,6 +172,7 @@ private:
   void repeatWhile(const PlacedLoop &loop, const std::vector<reference::Value> &args);
   void beginLoop(const PlacedLoop &loop);
   bool holds(ValueId id, const Expr &condition);
+  void makeOnEach(const PlacedParts &parts, const std::vector<reference::Value> &args);
   void choose(const PlacedChoice &choice, const std::vector<reference::Value> &args);
   void settleHome(ValueId id);
   void takeFromDisk(const PlacedChoice &choice);
@@ -190,6 +193,7 @@ private:
                           const std::vector<reference::Value> &args);
   reference::Value argument(const PlacedValue &value, uint32_t part,
                             const std::vector<reference::Value> &args);
+  reference::Value zerosOf(const PlacedValue &value, uint32_t part);
   reference::Value selected(const PlacedValue &value, uint32_t part);
   reference::Value applied(const PlacedValue &value, uint32_t part);
   /// The operands of a built-in on a part, without the one that is left out.

@@ -91,7 +91,11 @@ inline std::string compareOnShape(const CheckedText &checked, const CallableDecl
   auto placed = checked.placed(decl);
   if (!placed)
     return "not placed";
-  RunResult expected = reference::runEntry(*checked.program, checked.sources, decl, args);
+  reference::RunOptions asWhole;
+  std::string why;
+  // The reference ignores where arrays lie, but not how many parts there are.
+  giveCounts(decl, Grid(placed->levels, countsOn(placed->levels, shape, why)), asWhole.dims);
+  RunResult expected = reference::runEntry(*checked.program, checked.sources, decl, args, asWhole);
   PartsOptions options;
   options.shape = shape;
   options.seed = seed;

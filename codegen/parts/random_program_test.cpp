@@ -11,7 +11,8 @@ namespace ptl::parts {
 
 static const std::vector<std::string> kLevels = {"host", "chip"};
 
-RandomProgram::RandomProgram(uint64_t seed, bool selects) : random_(seed), selects_(selects) {
+RandomProgram::RandomProgram(uint64_t seed, bool selects, bool ofParts)
+    : random_(seed), selects_(selects), ofParts_(ofParts) {
   for (size_t i = 0, count = 2 + random_() % 3; i < count; ++i)
     addArgument();
 }
@@ -160,7 +161,7 @@ bool RandomProgram::finish() {
 
 RandomProgram::Drawn RandomProgram::statement() {
   const RandomValue &a = chance(3) ? values_.back() : pick(values_), &b = pick(values_);
-  switch (random_() % (selects_ ? 15 : 13)) {
+  switch (random_() % ((selects_ ? 15 : 13) + (ofParts_ ? 2 : 0))) {
   case 0:
   case 1:
     return elementwise(a, b);
@@ -188,6 +189,12 @@ RandomProgram::Drawn RandomProgram::statement() {
   case 11:
   case 12:
     return selects_ ? selected(a) : movement(a);
+  case 13:
+  case 14:
+    return selects_ || !ofParts_ ? movement(a) : ownRanges(a, b);
+  case 15:
+  case 16:
+    return ownRanges(a, b);
   default:
     return movement(a);
   }
@@ -244,6 +251,61 @@ RandomProgram::Drawn RandomProgram::tasks(const RandomValue &a, const RandomValu
                  first + ", -8.0, 8.0)\n    for i in 1..6 step 2 {\n        " + name + " = clamp(" +
                  name + " + " + task("stepped(given" + name + ", " + other + ")") +
                  " - f32(i), -8.0, 8.0)\n" + "    }\n";
+  return drawn;
+}
+
+/// What each part of a level makes of its own range of an axis.
+RandomProgram::Drawn RandomProgram::ownRanges(const RandomValue &a, const RandomValue &b) {
+  if (a.shape.empty() || a.elem != ElemKind::F32 || b.elem != ElemKind::F32)
+    return {};
+  size_t axis = random_() % a.shape.size();
+  std::string over = level(), other = over == "host" ? "chip" : "host";
+  std::string number = std::to_string(lets_.size()), name = "own" + number, r = "r" + number;
+  auto at = [&](const std::string &position) {
+    std::vector<std::string> items(a.shape.size(), ":");
+    items[axis] = position;
+    return "[" + joined(items, ", ") + "]";
+  };
+  std::string own = name + at(r), along = std::to_string(random_() % a.shape.size());
+  bool isAlike = b.shape == a.shape && chance(2);
+  auto clamped = [&](const std::string &text) { return "clamp(" + text + ", -8.0, 8.0)"; };
+  auto set = [&](const std::string &text) { return own + " = " + clamped(text) + "\n"; };
+  std::string body;
+  switch (random_() % 6) {
+  case 0:
+    body = "for i in 0.." + r + ".len {\n            " + name + at(r + ".start + i") + " = " +
+           clamped(name + at(r + ".start + i") + " + f32(i - " + r + ".start)") + "\n        }\n";
+    break;
+  case 1:
+    body = "if " + r + ".start > 2 { " + set(own + " * 2.0") + " }\n";
+    break;
+  case 2:
+    body = "if max(" + own + ", axis: 0)" +
+           (a.shape.size() == 1   ? "[0]"
+            : a.shape.size() == 2 ? "[0, 0]"
+                                  : "[0, 0, 0]") +
+           " > 1.0 { " + set("-" + own) + " } else { " + set(own + " + 1.0") + " }\n";
+    break;
+  case 3:
+    body = "let most = all_reduce(max(" + own + ", axis: " + along + "), over: " + other +
+           ")\n        " + set(own + " - most");
+    break;
+  case 4:
+    body = set(isAlike ? own + " + " + b.name + at(r)
+                       : own + " + cummax(" + own + ", axis: " + along + ")");
+    break;
+  default:
+    body = "let most = max(" + own + ", axis: " + along + ")\n        " +
+           set("most - " + own + " * f32(" + r + ".len)");
+  }
+  Drawn drawn{name, 0, std::max(a.unitBits, isAlike ? b.unitBits : 0),
+              a.isExact && (b.isExact || !isAlike)};
+  drawn.bound = std::ldexp(8, drawn.unitBits);
+  std::string first =
+      chance(2) ? a.name
+                : "reshard(" + a.name + ", over: " + over + ", by: " + std::to_string(axis) + ")";
+  drawn.before = "    var " + name + " = " + clamped(first) + "\n    parallel " + r + " in parts(" +
+                 a.shape[axis] + ", over: " + over + ") {\n        " + body + "    }\n";
   return drawn;
 }
 
@@ -363,7 +425,9 @@ RandomProgram::Drawn RandomProgram::unary(const RandomValue &a) {
     return Drawn{text, bound, a.unitBits + unitBits, a.isExact};
   };
   double one = std::ldexp(1, a.unitBits);
-  switch (random_() % 10) {
+  switch (random_() % (ofParts_ ? 11 : 10)) {
+  case 10:
+    return of(a.name + " * f32(chips)", a.bound * 16);
   case 0:
     return of("max(" + a.name + ", 0.0)", a.bound);
   case 1:

@@ -29,8 +29,8 @@ struct RandomValue {
 
 class RandomProgram {
 public:
-  /// `selects`: some statements select elements or put them beside each other.
-  explicit RandomProgram(uint64_t seed, bool selects = true);
+  /// `selects`: some statements select elements or put them beside each other. `ofParts`: some go through the ranges of parts, or count them.
+  explicit RandomProgram(uint64_t seed, bool selects = true, bool ofParts = true);
 
   void grow(size_t statements);
 
@@ -82,6 +82,7 @@ private:
   Drawn pages(const RandomValue &a, const RandomValue &b);
   Drawn leaving(const RandomValue &a, const RandomValue &b);
   Drawn tasks(const RandomValue &a, const RandomValue &b);
+  Drawn ownRanges(const RandomValue &a, const RandomValue &b);
 
   std::string program(const std::string &place, const std::string &value) const;
   bool isAccepted(const std::string &place, const std::string &value) {
@@ -95,7 +96,7 @@ private:
   std::string gathered(const RandomValue &value, size_t leaveOut) const;
 
   std::mt19937_64 random_;
-  bool selects_;
+  bool selects_, ofParts_;
   std::string header_;
   std::vector<RandomValue> values_;
   std::vector<std::string> lets_;

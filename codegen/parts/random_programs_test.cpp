@@ -73,7 +73,7 @@ private:
 
 TEST(Parts, RandomPrograms) {
   size_t statements = 0, refused = 0, programs = 0, altered = 0, alteredRefused = 0, wrong = 0,
-         choices = 0, pools = 0, together = 0, tasks = 0, leaving = 0;
+         choices = 0, pools = 0, together = 0, tasks = 0, leaving = 0, own = 0, counts = 0;
   uint64_t seeds = numberFrom("PTL_RANDOM_PROGRAMS", 150),
            first = numberFrom("PTL_RANDOM_FIRST", 0);
   for (uint64_t seed = first; seed < first + seeds; ++seed) {
@@ -90,6 +90,8 @@ TEST(Parts, RandomPrograms) {
     together += room != std::string::npos &&
                 program.text.substr(room, program.text.find('\n', room) - room).find("over:") !=
                     std::string::npos;
+    own += program.text.find(" in parts(") != std::string::npos;
+    counts += program.text.find("f32(chips)") != std::string::npos;
     tasks += program.text.find("submit(") != std::string::npos;
     leaving += program.text.find("break") != std::string::npos ||
                program.text.find("continue") != std::string::npos;
@@ -120,11 +122,14 @@ TEST(Parts, RandomPrograms) {
   EXPECT_GT(together, programs / 100);
   EXPECT_GT(tasks, programs / 50);
   EXPECT_GT(leaving, programs / 20);
-  std::printf("%zu programs, %zu statements, %zu refused; %zu of %zu altered ones refused, %zu "
-              "wrong, %zu with choices, %zu with pools, %zu of them with one memory, %zu with "
-              "tasks, %zu with loops that are left\n",
-              programs, statements, refused, alteredRefused, altered, wrong, choices, pools,
-              together, tasks, leaving);
+  EXPECT_GT(own, programs / 20);
+  EXPECT_GT(counts, programs / 50);
+  std::printf(
+      "%zu programs, %zu statements, %zu refused; %zu of %zu altered ones refused, %zu "
+      "wrong, %zu with choices, %zu with pools, %zu of them with one memory, %zu with "
+      "tasks, %zu with loops that are left, %zu with ranges of parts, %zu with numbers of parts\n",
+      programs, statements, refused, alteredRefused, altered, wrong, choices, pools, together,
+      tasks, leaving, own, counts);
 }
 
 } // namespace

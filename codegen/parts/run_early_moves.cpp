@@ -169,7 +169,7 @@ std::vector<Chunk> PartsMoves::chunksOfPair(const ChunkedPair &pair, const Group
   // Units of blocks are an axis of their own in the list.
   if (group.list.request.shape.size() != value.shape.size())
     return {};
-  return chunksOf(group.list.request, axisOf(pair), bytes, options_.leastChunk);
+  return chunksOf(group.list.request, axisOf(pair), bytes, options_.leastChunk, value.chunks);
 }
 
 void PartsMoves::sendChunk(const ChunkedPair &pair, const GroupMove &group, const Chunk &chunk,

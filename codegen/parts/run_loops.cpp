@@ -3,6 +3,7 @@
 #include "codegen/parts/parts_run.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ptl::parts {
 
@@ -24,6 +25,9 @@ void PartsRun::makeAll(ValueId begin, ValueId end, const std::vector<Value> &arg
     } else if (const PlacedChoice *choice = placed_.choiceAt(id)) {
       choose(*choice, args);
       id = choice->end;
+    } else if (const PlacedParts *parts = placed_.partsAt(id)) {
+      makeOnEach(*parts, args);
+      id = parts->end;
     } else {
       make(id++, args);
     }
@@ -144,6 +148,36 @@ void PartsRun::save(const PlacedLoop &loop, SavedLoop &saved, int64_t next) {
   if (!why.empty())
     stopAt(RunStatus::Silent, "a checkpoint could not be saved: " + why,
            loop.stmt->checkpoint->span);
+}
+
+// ---- Parts for themselves ----------------------------------------------------------------------
+
+/// The body of a `parallel` over parts. Of parts in one process all those with one coordinate do it at a time, because its lengths,
+/// rounds and choices are theirs; the others of its level do not take part in its movements.
+void PartsRun::makeOnEach(const PlacedParts &parts, const std::vector<Value> &args) {
+  int64_t length = number(parts.length, placed_.values[parts.first]);
+  int64_t count = grid_.count(parts.level);
+  std::vector<uint32_t> all = std::exchange(here_, {});
+  for (ValueId id = parts.first; id < parts.end; ++id)
+    values_[id].resize(grid_.count());
+  for (uint32_t coordinate = 0; coordinate < grid_.count(parts.level); ++coordinate) {
+    here_ = all;
+    std::erase_if(here_,
+                  [&](uint32_t part) { return grid_.coordinate(part, parts.level) != coordinate; });
+    movement::Interval block = movement::blockOf(length, count, coordinate);
+    // A range that is empty has no round, as in a loop over all of them.
+    if (here_.empty() || block.length() == 0)
+      continue;
+    sizes_[parts.start] = block.begin;
+    sizes_[parts.extent] = block.length();
+    sizes_[parts.number] = coordinate;
+    only_ = {parts.level, coordinate};
+    makeAll(parts.body(), parts.end, args);
+    for (ValueId id = parts.body(); id < parts.end; ++id)
+      land(id);
+    only_.reset();
+  }
+  here_ = std::move(all);
 }
 
 // ---- Choices -----------------------------------------------------------------------------------

@@ -61,8 +61,13 @@ void PartsMoves::moveGroup(const GroupMove &group, const PlacedValue &value, Fol
 std::vector<GroupMove> PartsMoves::groupsOfMove(ValueId id) {
   const PlacedValue &value = placed_.values[id];
   int64_t distance = value.dim ? number(value.dim, value) : 0;
-  return groupsOf(grid_, value, placed_.values[*value.operands[0]].placement, wholeShape(value), {},
-                  distance);
+  std::vector<GroupMove> groups = groupsOf(
+      grid_, value, placed_.values[*value.operands[0]].placement, wholeShape(value), {}, distance);
+  if (only_)
+    std::erase_if(groups, [&](const GroupMove &group) {
+      return grid_.coordinate(group.parts.front(), only_->first) != only_->second;
+    });
+  return groups;
 }
 
 void PartsMoves::move(ValueId id) {

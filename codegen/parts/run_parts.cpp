@@ -1,6 +1,7 @@
 #include "codegen/parts/parts_run.h"
 
 #include "codegen/parts/builtin_call.h"
+#include "codegen/parts/chunk_schedule.h"
 #include "codegen/parts/elements.h"
 #include "codegen/parts/exchange.h"
 #include "codegen/parts/index_region.h"
@@ -101,6 +102,10 @@ static std::string failedAssert(const PlacedAssert &assert,
   return text;
 }
 
+Value PartsRun::zerosOf(const PlacedValue &value, uint32_t part) {
+  return Value::array(reference::zeroArray(value.elem, shapeOfBox(boxAt(value, part))));
+}
+
 Value PartsRun::onPart(const PlacedValue &value, uint32_t part, const std::vector<Value> &args) {
   switch (value.kind) {
   case PlacedKind::Argument:
@@ -136,6 +141,13 @@ Value PartsRun::onPart(const PlacedValue &value, uint32_t part, const std::vecto
   case PlacedKind::Slice:
     return sliceOf(at(*value.operands[0], part), boxAt(placed_.values[*value.operands[0]], part),
                    boxAt(value, part));
+  case PlacedKind::Block:
+    return value.operands.empty() ? zerosOf(value, part) : at(*value.operands[0], part);
+  case PlacedKind::Joined: {
+    // A part with an empty range has made nothing.
+    const Value &own = at(*value.operands[0], part);
+    return own.isNone() ? zerosOf(value, part) : own;
+  }
   case PlacedKind::Page:
     return pools_.page(*placed_.pageAt(static_cast<ValueId>(&value - placed_.values.data())), part);
   // These are not made by one part alone: all parts move together, and loops and choices hand on values that their bodies made.
@@ -352,6 +364,21 @@ RunResult runOnParts(const CheckedProgram &program, const SourceManager &sources
                      const PlacedProgram &placed, std::vector<Value> args,
                      const PartsOptions &options) {
   Sizes sizes;
+  RunResult result;
+  auto fails = [&](std::string why) {
+    result.status = RunStatus::Arguments;
+    result.message = std::move(why);
+    result.span = placed.decl->nameSpan;
+    return result;
+  };
+  std::string why;
+  Grid grid(placed.levels, countsOn(placed.levels, options.shape, why),
+            options.own ? options.own->port.cost() : movement::Cost());
+  if (!why.empty())
+    return fails(why);
+  reference::RunOptions entry = options.entry;
+  if (why = giveCounts(*placed.decl, grid, entry.dims); !why.empty())
+    return fails(why);
   if (std::string why = readForWheres(*placed.decl, options, args); !why.empty()) {
     RunResult failed;
     failed.status = RunStatus::Silent;
@@ -359,24 +386,24 @@ RunResult runOnParts(const CheckedProgram &program, const SourceManager &sources
     failed.span = placed.decl->nameSpan;
     return failed;
   }
-  RunResult result =
-      reference::bindSizes(program, sources, *placed.decl, args, options.entry, sizes);
+  result = reference::bindSizes(program, sources, *placed.decl, args, entry, sizes);
   for (size_t i = 0; i < placed.decl->params.size() && result.ok(); ++i)
     if (i >= args.size() || args[i].isNone()) {
       result.status = RunStatus::Arguments;
       result.message = "`" + placed.decl->params[i]->name + "` has no value";
       result.span = placed.decl->nameSpan;
     }
-  std::string why;
-  Grid grid(placed.levels, countsOn(placed.levels, options.shape, why),
-            options.own ? options.own->port.cost() : movement::Cost());
-  if (result.ok() && !why.empty()) {
-    result.status = RunStatus::Arguments;
-    result.message = why;
-    result.span = placed.decl->nameSpan;
-  }
+  PlacedProgram scheduled = placed;
+  applySchedule(
+      program, "reference",
+      [&](SymbolId symbol) {
+        auto size = sizes.find(symbol);
+        return size == sizes.end() ? std::nullopt : std::optional(size->second);
+      },
+      scheduled);
   if (result.ok())
-    PartsRun(placed, textOf(program, options.pools), options, grid, sizes, result).run(args);
+    PartsRun(std::move(scheduled), textOf(program, options.pools), options, grid, sizes, result)
+        .run(args);
   return result;
 }
 

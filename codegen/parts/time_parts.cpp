@@ -1,10 +1,7 @@
-#include "codegen/parts/time_parts.h"
+#include "codegen/parts/parts_timer.h"
 
 #include "codegen/parts/disk_times.h"
 #include "codegen/parts/known_value.h"
-#include "codegen/parts/move_rows.h"
-#include "codegen/parts/move_steps.h"
-#include "codegen/parts/settle.h"
 #include "frontend/base/elem_type.h"
 
 #include <algorithm>
@@ -16,117 +13,6 @@ namespace ptl::parts {
 using movement::StepList;
 using movement::TimedMove;
 using Kind = TaskOrigin::Kind;
-
-namespace {
-
-class PartsTimer {
-public:
-  PartsTimer(const TimeQuestion &question, int64_t mostInLoops, std::string &why)
-      : asked_(question.placed), question_(question.about(asked_)), placed_(asked_),
-        grid_(question.grid), mostInLoops_(mostInLoops), why_(why),
-        steps_(question_, kMostMessages), tasks_(question_.chips),
-        ready_(placed_.values.size(), std::vector<std::vector<uint32_t>>(grid_.count())),
-        bytes_(placed_.values.size()), timesOfMoves_(placed_.values.size()),
-        goesRound_(placed_.loops.size()) {}
-
-  std::optional<PartsTime> run() {
-    settle(0, static_cast<ValueId>(placed_.values.size()));
-    stretches_ = stretchesOf(placed_);
-    isUsed_ = usedValues(placed_);
-    for (size_t i = 0; i < stretches_.size(); ++i)
-      for (ValueId id : stretches_[i].own)
-        home_[id] = i;
-    isComputed_.resize(stretches_.size());
-    stretchTimes_.resize(stretches_.size());
-    if (!walk(0, static_cast<ValueId>(placed_.values.size()), std::nullopt))
-      return std::nullopt;
-    finish();
-    return std::move(time_);
-  }
-
-private:
-  /// Sets the parts of stages, as far as the variables of the loops around are known.
-  void settle(ValueId begin, ValueId end) {
-    parts::settle(asked_, begin, end, grid_, [this](SymbolId symbol) {
-      auto variable = variables_.find(symbol);
-      return variable == variables_.end() ? question_.size(symbol)
-                                          : std::optional(variable->second);
-    });
-  }
-  // Loops and choices.
-  bool walk(ValueId begin, ValueId end, std::optional<ValueId> region);
-  void forget(ValueId begin, ValueId end, ValueId region);
-  bool choose(const PlacedChoice &choice);
-  bool repeat(const PlacedLoop &loop);
-  bool goRound(const PlacedLoop &loop);
-  std::optional<int64_t> roundsOf(const PlacedLoop &loop);
-  std::optional<int64_t> untilLeft(const PlacedLoop &loop, int64_t rounds);
-  std::optional<int64_t> mostRounds(const PlacedLoop &loop, int64_t rounds);
-  std::optional<int64_t> effortOf(const PlacedLoop &loop, const LoopNumbers &around);
-  // Tasks.
-  bool hasItsPart(ValueId id);
-  const std::vector<std::vector<uint32_t>> &ready(ValueId id);
-  void compute(size_t number);
-  bool move(ValueId id);
-  void readPage(ValueId id);
-  bool settleHome(ValueId id);
-  void carryOut(ValueId id, const std::vector<MoveGroup> &groups, int64_t bytes, double start,
-                size_t number);
-  // The answer.
-  void countBytes(ValueId id);
-  void finish();
-  void findSaving();
-  double secondsWithout(size_t move) const;
-
-  int64_t number(Dim dim) const { return numberOf(question_, variables_, dim); }
-  std::vector<int64_t> extents(ValueId id, uint32_t part) const {
-    std::vector<int64_t> extents;
-    for (const movement::Interval &axis :
-         grid_.boxOf(placed_.values[id].placement, shapeOf(question_, variables_, id), part))
-      extents.push_back(axis.length());
-    return extents;
-  }
-  size_t numberOfLoop(const PlacedLoop &loop) const {
-    return static_cast<size_t>(&loop - placed_.loops.data());
-  }
-
-  PlacedProgram asked_; ///< with the parts of the stages in this round
-  TimeQuestion question_;
-  const PlacedProgram &placed_;
-  const Grid &grid_;
-  int64_t mostInLoops_;
-  std::string &why_;
-  StepsOfMoves steps_;
-  PartTasks tasks_;
-  PartsTime time_;
-  std::vector<Stretch> stretches_;
-  std::map<ValueId, size_t> home_;
-  std::vector<bool> isComputed_;                          ///< per stretch, in this round
-  std::vector<std::vector<std::vector<uint32_t>>> ready_; ///< per value, per part: the tasks before
-  std::map<std::string, double> seconds_;                 ///< by source
-  std::vector<TimedMove> moves_;
-  std::vector<size_t> moveOf_; ///< per group
-  // Where the walk is.
-  LoopNumbers variables_;
-  double stands_ = 1; ///< how many simulated or left-out rounds a task stands for
-  size_t depth_ = 0;  ///< of loops
-  // What has been seen.
-  std::vector<bool> isUsed_;   ///< per value
-  std::vector<int64_t> bytes_; ///< per value
-  std::map<ValueId, size_t> moveTimes_;
-  std::vector<std::optional<size_t>> stretchTimes_;
-  std::vector<double> timesOfMoves_, timesOfStretches_, roundsOfLoops_;
-  std::map<const PlacedLoop *, size_t> loopTimes_;
-  std::map<const PlacedLoop *, int64_t> mostRounds_;
-  std::vector<bool> goesRound_; ///< per loop: more than once
-  /// The loop with checkpoints, and its tasks.
-  struct {
-    const PlacedLoop *loop = nullptr;
-    int64_t rounds = 0;
-    size_t begin = 0, end = 0;
-  } saved_;
-  double messages_ = 0;
-};
 
 /// False, with a reason, if the source names a part that the machine does not have.
 bool PartsTimer::hasItsPart(ValueId id) {
@@ -377,133 +263,6 @@ bool PartsTimer::goRound(const PlacedLoop &loop) {
   return true;
 }
 
-// ---- Tasks ---------------------------------------------------------------------------------------
-
-/// Per part, the tasks that make a value.
-const std::vector<std::vector<uint32_t>> &PartsTimer::ready(ValueId id) {
-  const PlacedValue &value = placed_.values[id];
-  if (auto stretch = home_.find(id); stretch != home_.end())
-    compute(stretch->second);
-  else if (value.kind != PlacedKind::Move && value.kind != PlacedKind::Carried &&
-           value.kind != PlacedKind::Chosen && !value.operands.empty())
-    ready_[id] = ready(*value.operands[0]);
-  return ready_[id];
-}
-
-/// Adds the task of a stretch behind the tasks of its inputs. Stretches never use each other in a
-/// cycle.
-void PartsTimer::compute(size_t number) {
-  const Stretch &stretch = stretches_[number];
-  if (isComputed_[number])
-    return;
-  isComputed_[number] = true;
-  // No other stretch uses it, or only conditions that are known from sizes use it.
-  if (stretch.outputs.empty())
-    return;
-  for (ValueId input : stretch.inputs)
-    ready(input);
-  if (!stretchTimes_[number]) {
-    stretchTimes_[number] = time_.stretches.size();
-    time_.stretches.emplace_back().first = stretch.own.front();
-    timesOfStretches_.push_back(0);
-  }
-  size_t place = *stretchTimes_[number];
-  timesOfStretches_[place] += stands_;
-  StretchTime &time = time_.stretches[place];
-  for (uint32_t part = 0; part < grid_.count(); ++part) {
-    if (!grid_.holds(placed_.values[stretch.own.back()].placement, part))
-      continue;
-    // Parts with equal extents have the same text, so each text is timed once.
-    std::string source = sourceOf(
-        placed_, stretch, [&](ValueId id) { return extents(id, part); },
-        [&](Dim dim) { return this->number(dim); });
-    if (source.empty())
-      continue;
-    auto known = seconds_.find(source);
-    if (known == seconds_.end())
-      known = seconds_.emplace(source, question_.seconds(source)).first;
-    if (known->second > time.seconds || time.source.empty()) {
-      time.seconds = known->second;
-      time.source = source;
-    }
-    std::vector<uint32_t> after;
-    for (ValueId input : stretch.inputs)
-      after.insert(after.end(), ready_[input][part].begin(), ready_[input][part].end());
-    uint32_t task = tasks_.compute({Kind::Stretch, place, part}, known->second, after);
-    for (ValueId id : stretch.own)
-      ready_[id][part] = {task};
-  }
-}
-
-/// Where a page lies whose pool has the memory of several parts; true if that has no room for it, so that nothing moves.
-bool PartsTimer::settleHome(ValueId id) {
-  PlacedValue &value = asked_.values[id];
-  if (value.kind != PlacedKind::Page && value.kind != PlacedKind::Move)
-    return false;
-  const PlacedChoice *choice = placed_.pageAt(id);
-  if (!choice || !choice->page->fetched)
-    return false;
-  std::optional<uint32_t> home = homeOfPage(question_, *choice, variables_);
-  if (home && id != *choice->page->fetched)
-    value.placement[*placed_.pools[choice->page->pool].over].part = *home;
-  return !home;
-}
-
-/// A page of another run lies on the disk, if its pool has room there, or in the memory of several parts, as far as there is room.
-void PartsTimer::readPage(ValueId page) {
-  const PlacedChoice &choice = *placed_.pageAt(page);
-  if (choice.page->fetched && homeOfPage(question_, choice, variables_))
-    return;
-  ValueId id = choice.page->fetched.value_or(page);
-  std::optional<double> seconds;
-  if (placed_.pools[choice.page->pool].disk > 0)
-    seconds = readSeconds(question_, id, variables_);
-  for (uint32_t part = 0; seconds && part < grid_.count(); ++part)
-    ready_[id][part] = {tasks_.pass({Kind::Page, id, part}, *seconds, {})};
-}
-
-bool PartsTimer::move(ValueId id) {
-  const PlacedValue &value = placed_.values[id];
-  const MoveSteps *steps = steps_.of(id, variables_, why_);
-  if (!steps)
-    return false;
-  auto [known, isNew] = moveTimes_.emplace(id, time_.moves.size());
-  if (isNew)
-    time_.moves.push_back(steps->time);
-  MoveTime &time = time_.moves[known->second];
-  // A movement in a loop may have other steps each round; its report shows the slowest.
-  if (steps->time.alone > time.alone)
-    time = steps->time;
-  timesOfMoves_[known->second] += stands_;
-  messages_ += stands_ * static_cast<double>(steps->messages);
-  for (std::optional<ValueId> operand : value.operands)
-    for (uint32_t part = 0; part < grid_.count(); ++part) {
-      const std::vector<uint32_t> &tasks = ready(*operand)[part];
-      for (uint32_t task : tasks)
-        if (std::ranges::find(ready_[id][part], task) == ready_[id][part].end())
-          ready_[id][part].push_back(task);
-    }
-  carryOut(id, steps->counts, kRowCountBytes, steps->start, known->second);
-  carryOut(id, steps->groups, elemInfo(value.elem).storageBytes, steps->start, known->second);
-  return true;
-}
-
-/// Adds the steps of groups, behind everything that the movement waits for.
-void PartsTimer::carryOut(ValueId id, const std::vector<MoveGroup> &groups, int64_t bytes,
-                          double start, size_t number) {
-  for (const MoveGroup &group : groups) {
-    TimedMove timed{group.list, {}, bytes, start};
-    for (uint32_t rank = 0; rank < group.parts.size(); ++rank) {
-      uint32_t part = group.parts[rank];
-      timed.chips.push_back(question_.chips[part]);
-      ready_[id][part] = {
-          tasks_.move({Kind::Move, number, part}, moves_.size(), rank, ready_[id][part])};
-    }
-    moves_.push_back(std::move(timed));
-    moveOf_.push_back(number);
-  }
-}
-
 // ---- The answer ----------------------------------------------------------------------------------
 
 /// Counts the block of part 0, which is the longest: block lengths never increase with the part.
@@ -589,8 +348,6 @@ double PartsTimer::secondsWithout(size_t move) const {
     }
   return movement::timelineOn(question_.fabric, moves, tasks_.tasks()).end;
 }
-
-} // namespace
 
 std::optional<PartsTime> timeOfParts(const TimeQuestion &question, std::string &why,
                                      int64_t mostInLoops) {

@@ -44,6 +44,8 @@ struct MoveTime {
   std::string limit; ///< the resource that is busy for longest, with its share of the time
   double limitShare = 0;
   double begin = 0, end = 0; ///< within the program, over all parts and executions
+  int64_t chunks = 1;        ///< in which it goes beside a product
+  double gain = 0;           ///< seconds that the program would take longer if it went as a whole
 };
 
 struct StretchTime {

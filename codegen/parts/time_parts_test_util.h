@@ -2,6 +2,7 @@
 // specifies.
 #pragma once
 
+#include "codegen/parts/chunk_schedule.h"
 #include "codegen/parts/fabric_of.h"
 #include "codegen/parts/parts_test_util.h"
 #include "codegen/parts/time_parts.h"
@@ -41,13 +42,15 @@ struct Timed {
     placed = checked.placed(decl);
     counts = countsOn(placed->levels, shape, why);
     grid.emplace(placed->levels, counts);
+    giveCounts(decl, *grid, how.sizes);
+    auto size = [&](SymbolId symbol) {
+      auto given = how.sizes.find(checked.program->dims->symbol(symbol).name);
+      return std::optional<int64_t>(given == how.sizes.end() ? 64 : given->second);
+    };
+    applySchedule(*checked.program, "", size, *placed);
     TimeQuestion question{*placed,
                           *grid,
-                          [&](SymbolId symbol) {
-                            auto given = how.sizes.find(checked.program->dims->symbol(symbol).name);
-                            return std::optional<int64_t>(given == how.sizes.end() ? 64
-                                                                                   : given->second);
-                          },
+                          size,
                           fabric,
                           chipsOf(placed->levels, *grid, fabric, why),
                           [&](const std::string &source) {

@@ -237,8 +237,15 @@ void EntryBinder::bind(const std::vector<Value> &args, const RunOptions &options
   settle();
   for (const DimParam &dim : decl_.dims) {
     auto value = run_.symbolValue(dim.symbol);
+    if (!value && dim.isCount())
+      mismatch(dim.name,
+               "it is known when the program runs on parts, with `--shape`; without, give it by "
+               "name, as in `" +
+                   dim.name + "=1`");
     if (!value)
       mismatch(dim.name, "no argument determines this dimension");
+    if (dim.isCount() && *value < 1)
+      mismatch(dim.name, "a level has at least one part, not " + std::to_string(*value));
     if (*value < 0)
       mismatch(dim.name, "a dimension cannot be " + std::to_string(*value));
   }

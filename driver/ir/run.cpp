@@ -273,7 +273,7 @@ ExitCode runOnReference(Run &run, const std::optional<RunShape> &shape) {
 }
 
 ExitCode runEntryOn(Session &session, const Target &target, const CheckedProgram &program,
-                    const CallableDecl &decl, const std::vector<std::string> &words,
+                    const CallableDecl &decl, std::vector<std::string> words,
                     const std::optional<RunShape> &shape, PendingResults &pending) {
   const Options &options = session.options();
   CompiledExecutor executor(program, session.sources(), compilerOptions(options, target),
@@ -281,6 +281,8 @@ ExitCode runEntryOn(Session &session, const Target &target, const CheckedProgram
   // The reference executor, too, gets its description from the manifest.
   Run run{session, program, decl, executor.describe(decl), {}, pending};
   uint64_t seed = static_cast<uint64_t>(options.number(OptionId::Seed).value_or(0));
+  if (shape)
+    llvm::append_range(words, countWords(program, decl, *shape, words));
   // Ranks read what they have of arrays in files, and who starts them needs the shapes only.
   RunNeeds needs = shape && !shape->inProcess ? RunNeeds::Parts : RunNeeds::Values;
   for (const RunArgumentError &error : resolveRunArguments(

@@ -6,6 +6,7 @@
 #include "driver/ir/checkpoints.h"
 #include "driver/version.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace ptl {
@@ -91,6 +92,22 @@ std::optional<OnShape> layOut(const CheckedProgram &program, const CallableDecl 
   }
   on.counts = parts::countsOn(on.placed.levels, on.shape, why);
   return why.empty() ? std::optional(std::move(on)) : std::nullopt;
+}
+
+std::vector<std::string> countWords(const CheckedProgram &program, const CallableDecl &decl,
+                                    const RunShape &shape, const std::vector<std::string> &words) {
+  std::string why;
+  std::optional<OnShape> on = layOut(program, decl, shape.shape, why);
+  std::map<std::string, int64_t> counts;
+  // What is wrong with the shape is told by the run.
+  if (on)
+    parts::giveCounts(decl, parts::Grid(on->placed.levels, on->counts), counts);
+  std::vector<std::string> given;
+  for (const auto &[name, count] : counts)
+    if (std::ranges::none_of(words,
+                             [&](const std::string &word) { return word.starts_with(name + "="); }))
+      given.push_back(name + "=" + std::to_string(count));
+  return given;
 }
 
 ExitCode startRanks(Session &session, const CheckedProgram &program, const CallableDecl &decl,

@@ -50,6 +50,11 @@ std::optional<PlacedProgram> placedProgram(const CheckedProgram &program, const 
 std::optional<OnShape> layOut(const CheckedProgram &program, const CallableDecl &decl,
                               const parts::MachineShape &shape, std::string &why);
 
+/// The words that give an entry the numbers of parts that it mentions (`chips=4`), as the shape of the run has them; without those
+/// that `words` have already.
+std::vector<std::string> countWords(const CheckedProgram &program, const CallableDecl &decl,
+                                    const RunShape &shape, const std::vector<std::string> &words);
+
 /// Starts the program on ranks and waits until they have ended. Reports a failure that no rank has
 /// reported.
 ExitCode startRanks(Session &session, const CheckedProgram &program, const CallableDecl &decl,

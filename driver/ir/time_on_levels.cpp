@@ -1,5 +1,6 @@
 #include "driver/ir/time_on_levels.h"
 
+#include "codegen/parts/chunk_schedule.h"
 #include "codegen/parts/fabric_of.h"
 #include "compile/call/simulation.h"
 #include "driver/ir/command_options.h"
@@ -89,8 +90,13 @@ static std::string takeSizes(const LevelsQuestion &question, TimedOnLevels &time
     values[symbol] = value;
     timed.sizes.push_back({name, value});
   };
+  std::map<std::string, int64_t> counts;
+  missing = parts::giveCounts(question.decl, *timed.grid, counts);
   for (const DimParam &dim : question.decl.dims)
-    take(dim.name, dim.symbol);
+    if (dim.isCount())
+      values[dim.symbol] = counts[dim.name];
+    else
+      take(dim.name, dim.symbol);
   for (const Local *param : question.decl.params)
     if (param->symbol && param->type->isInt())
       take(param->name, *param->symbol);
@@ -126,6 +132,13 @@ std::unique_ptr<TimedOnLevels> timeOnLevels(Session &session, const LevelsQuesti
       why = "its time depends on sizes: give " + missing;
   if (!why.empty())
     return fails(why);
+  parts::applySchedule(
+      question.program, question.target.machine->name,
+      [&](SymbolId symbol) {
+        auto found = values.find(symbol);
+        return found == values.end() ? std::nullopt : std::optional(found->second);
+      },
+      timed->placed);
   ChipSeconds seconds(session, question.target);
   parts::TimeQuestion asked{timed->placed,
                             *timed->grid,
@@ -145,6 +158,14 @@ std::unique_ptr<TimedOnLevels> timeOnLevels(Session &session, const LevelsQuesti
   if (!time)
     return fails(why);
   timed->time = std::move(*time);
+  for (parts::MoveTime &move : timed->time.moves) {
+    if (move.chunks < 2)
+      continue;
+    PlacedProgram whole = timed->placed;
+    whole.values[move.value].chunks = 0;
+    if (auto other = parts::timeOfParts(asked.about(whole), why))
+      move.gain = other->seconds - timed->time.seconds;
+  }
   timed->notComputed = timed->time.stretches.empty() ? "" : seconds.why;
   return timed;
 }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace ptl {
@@ -89,6 +90,9 @@ std::string levelsText(const TimedOnLevels &timed, const SourceManager &sources)
                     std::string(movement::algorithmName(move.algorithm)).c_str(), us(move.alone));
     if (!move.limit.empty())
       text += printed(", %.0f %% of it the ", 100 * move.limitShare) + move.limit;
+    if (move.chunks > 1)
+      text += printed("; in %lld chunks, which %s %.1f us", static_cast<long long>(move.chunks),
+                      move.gain < 0 ? "cost" : "gain", us(std::abs(move.gain)));
     text += printed("; adds %.1f us to the whole\n", us(std::max(0.0, move.adds)));
   }
   for (const parts::StretchTime &stretch : time.stretches)
@@ -150,6 +154,10 @@ std::string levelsJson(const TimedOnLevels &timed, const SourceManager &sources)
                                  {"end", us(move.end)},
                                  {"limit", move.limit},
                                  {"limit_share", move.limitShare}});
+    if (move.chunks > 1) {
+      json["movements"].back()["chunks"] = move.chunks;
+      json["movements"].back()["chunks_gain_us"] = us(move.gain);
+    }
   }
   json["stretches"] = Json::array();
   for (const parts::StretchTime &stretch : time.stretches)

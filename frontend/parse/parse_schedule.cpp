@@ -83,6 +83,10 @@ static NodeId parseScheduleItem(Parser &p) {
     NodeId label = p.expectWord("after") ? parseName(p, "a label") : p.missing();
     return p.make(NodeKind::SplitItem, first, {label});
   }
+  if (p.acceptWord("chunks")) {
+    NodeId count = parseBinary(p, Precedence::Or);
+    return p.make(NodeKind::ChunksItem, first, {count});
+  }
   if (p.acceptWord("cores")) {
     NodeId count = parseBinary(p, Precedence::Or);
     return p.make(NodeKind::CoresItem, first, {count});

@@ -58,6 +58,9 @@ struct DimParam {
   bool isStatic = false;
   Local *local = nullptr;
   Span span;
+  /// Of a number of parts (`chips`), which the header does not declare: the level or axis of a mesh that it counts.
+  std::string level = {};
+  bool isCount() const { return !level.empty(); }
 };
 
 struct Tunable {
@@ -240,6 +243,8 @@ struct TilesExpr : ExprOf<ExprKind::Tiles> {
   Expr *lo = nullptr;
   Expr *hi = nullptr;
   Expr *size = nullptr;
+  std::string level =
+      {}; ///< of `parts(N, over: chip)`, whose tiles are the blocks of the chips; empty: of `tiles`
 };
 /// Range fields (`start end len size count`) and struct or tuple fields.
 struct FieldExpr : ExprOf<ExprKind::Field> {

@@ -61,7 +61,7 @@ struct CallableDecl {
   }
   std::vector<std::pair<std::string, std::string>> externSources; ///< target and symbol or file
   std::vector<TypeParam *> typeParams;
-  std::vector<DimParam> dims; ///< in the order written
+  std::vector<DimParam> dims; ///< in the order written, then the numbers of parts that it mentions
   bool hasPrefix = false;     ///< the signature uses `..`
   std::vector<Local *> params;
   std::vector<Expr *> paramDefaults; ///< parallel to `params`, null where none
@@ -118,6 +118,7 @@ struct ScheduleDirective {
   std::vector<std::pair<std::string, int64_t>> tiles; ///< dimension name and size
   Place place = Place::Inferred;
   std::vector<int64_t> l0;          ///< rows, columns, contracted positions; empty: not given
+  int64_t chunks = 0;               ///< of a movement: into how many it is cut; 0: not given
   Span span, placeSpan, l0Span;     ///< of the line, and of its parts
   std::vector<Span> tileSpans = {}; ///< one per `tiles`
 };

@@ -21,7 +21,8 @@ namespace ptl {
 struct BlockExpr;
 struct OnStmt;
 
-enum class LoopKind : uint8_t { For, StaticFor, While, Parallel };
+/// `Parts`: a `parallel` over the parts of a level.
+enum class LoopKind : uint8_t { For, StaticFor, While, Parallel, Parts };
 
 /// An enclosing loop; the innermost is the last of `Context::loops`.
 struct LoopFrame {
@@ -31,6 +32,8 @@ struct LoopFrame {
   /// locals of the declaration with smaller numbers are outside
   size_t firstLocal = 0;
   bool jumps = false, returns = false; ///< whether it contains `break` or `continue`, or `return`
+  /// Whether its iterations are at the same time.
+  bool isParallel() const { return kind == LoopKind::Parallel || kind == LoopKind::Parts; }
 };
 
 /// The calls of a program in its sections; they are matched after its body has been checked.
@@ -75,6 +78,7 @@ struct Context {
   std::unordered_set<uint32_t> reportedLengths;
   bool inSection = false;      ///< inside `on aic { … }`, `on chip 0 { … }`
   PartSections partSections;   ///< of a program
+  StringMap<Dim> partCounts;   ///< of a program: how many parts the levels have that it counts
   std::string sectionCore;     ///< `aic`, in its section
   bool canHoist = false;       ///< in bodies: values that types speak of may become implicit `let`s
                                ///< < in front of the statement

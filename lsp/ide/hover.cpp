@@ -379,6 +379,13 @@ std::string Writer::word(const Symbol &symbol, std::string_view kind, WordGroup 
   return found ? text + ", " + std::string(found->help) : text;
 }
 
+/// What a number of parts counts.
+static std::string countedBy(const std::string &name) {
+  std::string level = name.substr(0, name.size() - 1);
+  return findWord(level, WordGroup::Level) ? "of the level " + code(level)
+                                           : "along the axis " + code(name) + " of the mesh";
+}
+
 std::string Writer::hardware(const Symbol &symbol) {
   switch (symbol.type) {
   case SymbolType::Place:
@@ -394,6 +401,11 @@ std::string Writer::hardware(const Symbol &symbol) {
         return word(symbol, "pipe of the machine", group);
     return word(symbol, "core", WordGroup::Core);
   case SymbolType::Level:
+    // As a value it is a number.
+    if (std::string level = countedBy(symbol.name);
+        tree_.is(symbol.node, NodeKind::NameExpr) && !findWord(symbol.name, WordGroup::Level))
+      return "**" + code(symbol.name) + "**: the number of parts " + level +
+             ", at least 1, which is known when the program starts";
     return word(symbol, "level of the machine", WordGroup::Level);
   case SymbolType::Tag:
   case SymbolType::OpParam: {

@@ -34,6 +34,32 @@ TEST(Hover, Locals) {
             "T | ```ptl\nT\n```\ndimension of `attention`\n\n- where `S <= T`");
 }
 
+/// Numbers of parts, the range of a part, and what lies on each.
+TEST(Hover, RangesOfParts) {
+  const std::string text =
+      "program p[B, D](x: f32[B, D] over chip by B) -> (y: f32[B, D] over chip by B) "
+      "at host\nwhere B % chips == 0\n{\n"
+      "    parallel c in parts(B, over: chip) {\n"
+      "        let own = x[c, :] * 2.0\n        y[c, :] = own\n    }\n}\n"
+      "program q[B](x: f32[B] over rows by B) -> (y: f32[B] over rows by B) at host mesh chip as "
+      "rows\n"
+      "{\n    y = x * f32(rows)\n}\n";
+  auto hoverAtWord = [&](const std::string &before) {
+    std::string marked = text;
+    return hoverOf(marked.insert(text.find(before), "$0"));
+  };
+  EXPECT_EQ(hoverAtWord("chips =="),
+            "chips | **`chips`**: the number of parts of the level `chip`, at least 1, "
+            "which is known when the program starts");
+  EXPECT_EQ(hoverAtWord("rows)\n"),
+            "rows | **`rows`**: the number of parts along the axis `rows` of the mesh, at "
+            "least 1, which is known when the program starts");
+  EXPECT_NE(hoverAtWord("parts(B").find("the range of `B` that each chip has"), std::string::npos);
+  EXPECT_NE(hoverAtWord("own = x").find("lies on each chip: a part has `f32[c.len, D]`"),
+            std::string::npos)
+      << hoverAtWord("own = x");
+}
+
 /// What the words of pools do, and what the key of a page is made of.
 TEST(Hover, WordsOfPools) {
   const std::string text = "program p[P, N](rows: f32[P, N], w: f32[N], scale: int) -> (y: f32[N] "

@@ -574,7 +574,7 @@ std::vector<NodeId> labelsOf(const Tree &tree, NodeId callable) {
 
 const std::vector<std::string_view> &wordsOfLanguage() {
   static const std::vector<std::string_view> words = [] {
-    std::vector<std::string_view> all = {"tiles", "acc", "inf", "nan"};
+    std::vector<std::string_view> all = {"tiles", "parts", "acc", "inf", "nan"};
 #define KEYWORD(NAME, SPELLING) all.push_back(SPELLING);
 #define ELEMENT(NAME, SPELLING) all.push_back(SPELLING);
 #include "frontend/lex/tokens.def"

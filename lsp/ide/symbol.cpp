@@ -1,7 +1,9 @@
 #include "lsp/ide/symbol.h"
 #include "frontend/sema/block/checked_block.h"
 
+#include "frontend/sema/placement/distribution.h"
 #include "frontend/syntax/typed_nodes.h"
+#include "lsp/ide/words.h"
 
 #include <algorithm>
 
@@ -174,6 +176,7 @@ struct Resolver {
   std::optional<Symbol> ofNode(NodeId node);
   std::optional<Symbol> findAny(std::string_view name, std::initializer_list<DeclSpace> spaces);
   std::optional<Symbol> value(const NameUse &use, std::string_view name);
+  bool isCount(NodeId decl, std::string_view name) const;
   std::optional<Symbol> callee(const NameUse &use, std::string_view name);
   std::optional<Symbol> inModule(File &module, std::string_view name, DeclSpace first);
   std::optional<Symbol> member(const NameUse &use, std::string_view name);
@@ -201,6 +204,14 @@ std::optional<Symbol> Resolver::findAny(std::string_view name,
   return std::nullopt;
 }
 
+/// Whether a name is the number of parts of a level of a program: `chips`, or an axis of its mesh.
+bool Resolver::isCount(NodeId decl, std::string_view name) const {
+  if (!tree.is(decl, NodeKind::ProgramDecl) || !isPlaced(tree, decl))
+    return false;
+  return isMeshAxis(tree, decl, name) ||
+         (name.ends_with('s') && findWord(name.substr(0, name.size() - 1), WordGroup::Level));
+}
+
 std::optional<Symbol> Resolver::value(const NameUse &use, std::string_view name) {
   // Conditions of a schedule speak of its target first.
   if (use.schedule != kNoNode)
@@ -212,6 +223,8 @@ std::optional<Symbol> Resolver::value(const NameUse &use, std::string_view name)
   if (auto module = file.index.modules.find(name); module != file.index.modules.end())
     if (File *imported = workspace.fileOf(module->second.module))
       return moduleSymbol(*imported, name);
+  if (isCount(enclosingDecl(tree, use.node), name))
+    return builtIn(SymbolType::Level, name);
   // No value, but what the author may have meant.
   return findAny(name, {DeclSpace::Callable, DeclSpace::Struct, DeclSpace::Alias});
 }
@@ -256,7 +269,7 @@ std::optional<Symbol> Resolver::callee(const NameUse &use, std::string_view name
   if (isBlockCall(name))
     return builtIn(SymbolType::BlockCall, name);
   // These words are no built-ins but are called like them.
-  if (name == "tiles" || name == "acc")
+  if (name == "tiles" || name == "parts" || name == "acc")
     return builtIn(SymbolType::Keyword, name);
   // What can be no callee is still shown as what it is.
   return findAny(name, {DeclSpace::Alias, DeclSpace::Const});

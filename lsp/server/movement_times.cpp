@@ -4,6 +4,7 @@
 #include "codegen/parts/time_parts.h"
 #include "lsp/server/cost.h"
 
+#include <algorithm>
 #include <map>
 
 namespace ptl::lsp {
@@ -76,9 +77,16 @@ static std::string timeOn(const Session &session, const MachineLevels &levels,
   if (!why.empty())
     return {};
   Sizes sizes(session.settings.sizes);
-  parts::TimeQuestion question{
-      program, grid,  [&](SymbolId symbol) { return std::optional(sizes.value(dims, symbol)); },
-      fabric,  chips, {}};
+  std::map<std::string, int64_t> ofMachine;
+  parts::giveCounts(*program.decl, grid, ofMachine);
+  auto size = [&](SymbolId symbol) -> std::optional<int64_t> {
+    // The machine has its parts, whatever is assumed of sizes.
+    auto count = std::ranges::find_if(program.decl->dims, [&](const DimParam &dim) {
+      return dim.isCount() && dim.symbol == symbol;
+    });
+    return count == program.decl->dims.end() ? sizes.value(dims, symbol) : ofMachine[count->name];
+  };
+  parts::TimeQuestion question{program, grid, size, fabric, chips, {}};
   auto time = parts::timeOfMove(question, movement.value, kMostMessages, why);
   if (!time)
     return {};

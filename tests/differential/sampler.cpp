@@ -42,11 +42,14 @@ Sample Sampler::draw() {
     static constexpr std::array<int64_t, 24> extents = {
         1, 1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 16, 16, 17, 20, 24, 31, 32, 33, 40, 48, 64, 65, 70};
     for (size_t i = 0; i < decl_.dims.size(); ++i)
-      sample.dims.push_back(random_() % 24 == 0 ? 0 : extents[random_() % extents.size()]);
+      sample.dims.push_back(random_() % 24 == 0 ? decl_.dims[i].isCount()
+                                                : extents[random_() % extents.size()]);
   }
   int64_t limit = decl_.dims.size() > 4 ? 9 : decl_.dims.size() > 2 ? 70 : 300;
   for (size_t i = sample.dims.size(); i < decl_.dims.size(); ++i)
-    sample.dims.push_back(std::min(drawExtent(decl_.dims[i].isStatic), limit));
+    sample.dims.push_back(decl_.dims[i].isCount()
+                              ? 1 + std::min<int64_t>(drawExtent(false), 7)
+                              : std::min(drawExtent(decl_.dims[i].isStatic), limit));
   std::vector<ElemKind> floats = {ElemKind::F32, ElemKind::F32, ElemKind::F16, ElemKind::BF16,
                                   ElemKind::F64};
   std::vector<ElemKind> integers = {ElemKind::I32, ElemKind::I8,  ElemKind::U8,

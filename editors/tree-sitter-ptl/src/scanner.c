@@ -38,6 +38,7 @@ static const Row kPuncts[] = {
 
 static const Row kSoftWords[] = {
 #define SOFT(NAME, SPELLING, RULE) {SPELLING, T_##NAME, 0, RULE},
+#define ALIKE(NAME, SPELLING, RULE) {SPELLING, T_##NAME, 0, RULE},
 #define INFIX_WORD(NAME, SPELLING, RULE) {SPELLING, T_##NAME, 1, RULE},
 #include "tokens.def"
 };

@@ -337,6 +337,9 @@ static void checkAllBound(Binding &binding, const CallableDecl &callee, CallExpr
   Context &ctx = binding.ctx;
   Span span = ctx.span(binding.node);
   for (const DimParam &dim : callee.dims) {
+    // What calls a program on parts as a whole runs it on one part, if it does not say otherwise.
+    if (dim.isCount() && !binding.unifier.extentOf(dim.symbol))
+      binding.unifier.bindDim(dim.symbol, makeExtent(ctx, ctx.dims.constant(1)), {});
     auto extent = binding.unifier.extentOf(dim.symbol);
     call->dimArgs.push_back(extent ? extent->length : Dim());
     if (!extent && !binding.failed) {

@@ -14,6 +14,7 @@
 #include "frontend/sema/expressions/convert.h"
 #include "frontend/sema/make_node.h"
 #include "frontend/sema/names/declare_local.h"
+#include "frontend/sema/placement/level_counts.h"
 #include "frontend/sema/reported.h"
 #include "frontend/sema/statements/check_stmt.h"
 #include "frontend/sema/types/const_eval.h"
@@ -95,6 +96,7 @@ static void checkCallableSignature(Context &ctx, NodeId node) {
         ctx.sink.report(
             DiagId::HeaderPartNotHere, ctx.span(param),
             {"`" + std::string(declKindName(decl.kind)) + "`", "range for a dimension"});
+  declareLevelCounts(ctx);
   checkTunables(ctx, view.tune());
   checkParams(ctx, view.params());
   checkResults(ctx, view.results());

@@ -6,6 +6,8 @@
 #include "frontend/sema/limits.h"
 #include "frontend/sema/names/lookup.h"
 #include "frontend/sema/names/unknown_names.h"
+#include "frontend/sema/placement/chunked_pairs.h"
+#include "frontend/sema/placement/place_program.h"
 #include "frontend/sema/reported.h"
 #include "frontend/sema/types/const_eval.h"
 #include "frontend/sema/types/resolve_type.h"
@@ -48,6 +50,7 @@ struct ScheduleCheck {
   void refuseWithoutChip(NodeId node, std::string_view byHand, std::string_view onCpu);
   void place(NodeId node, ScheduleDirective &directive);
   void l0(NodeId node, ScheduleDirective &directive);
+  void chunks(NodeId node, ScheduleDirective &directive);
   void modifier(NodeId node, NodeId labelNode, const char *word,
                 std::vector<ScheduleModifier> &into, int64_t number);
   bool isValue(NodeId node, const LabelInfo *info);
@@ -182,6 +185,42 @@ void ScheduleCheck::l0(NodeId node, ScheduleDirective &directive) {
                       "`cpu` has no operand buffers");
 }
 
+/// Whether a program has a movement of this name, and whether a product is beside it with which it can go by chunks.
+static std::string whyNoChunks(const CheckedProgram &program, const CallableDecl &target,
+                               const std::string &label) {
+  DiagnosticSink quiet;
+  const Tree &tree = *target.module->tree;
+  std::optional<PlacedProgram> placed = placeProgram(program, tree, target, quiet);
+  if (!placed)
+    return ""; // Its own errors come first.
+  std::vector<ChunkedPair> pairs = chunkedPairsOf(*placed);
+  bool isMove = false;
+  for (const auto &[local, id] : placed->locals) {
+    if (local->name != label || placed->values[id].kind != PlacedKind::Move)
+      continue;
+    isMove = true;
+    if (std::ranges::find(pairs, id, &ChunkedPair::move) != pairs.end())
+      return "";
+  }
+  return isMove ? "no product of matrices in the same block needs `" + label +
+                      "`, or makes nothing but what it moves, so that both could go by chunks"
+                : "`" + label + "` is no movement between parts";
+}
+
+void ScheduleCheck::chunks(NodeId node, ScheduleDirective &directive) {
+  constexpr int64_t kMostChunks = 4096;
+  directive.chunks =
+      positive(ChunksItemView(ctx.tree, node).count(), "the number of chunks", kMostChunks);
+  if (!target.module->tree || !isPlaced(*target.module->tree, target.syntax))
+    refuse(node, "`" + target.name + "` is no program on parts, whose movements it is for", "");
+  else if (std::string why = target.body && !directive.label.empty()
+                                 ? whyNoChunks(ctx.program, target, directive.label)
+                                 : "";
+           !why.empty())
+    refuse(node, why,
+           "name a `let` such as `let all = all_gather(x, over: chip)` in front of `all @ w`");
+}
+
 /// `pipeline j 3`, `unroll j`.
 void ScheduleCheck::modifier(NodeId node, NodeId labelNode, const char *word,
                              std::vector<ScheduleModifier> &into, int64_t number) {
@@ -294,6 +333,9 @@ void ScheduleCheck::block(NodeId node) {
     case NodeKind::L0Item:
       l0(part, directive);
       break;
+    case NodeKind::ChunksItem:
+      chunks(part, directive);
+      break;
     default:
       break;
     }
@@ -373,6 +415,9 @@ void ScheduleCheck::item(NodeId node) {
     break;
   case NodeKind::FuseItem:
     fuse(node);
+    break;
+  case NodeKind::ChunksItem:
+    refuse(node, "it does not say which movement it is for", "write `label { chunks 8 }`");
     break;
   case NodeKind::OrderItem: {
     ScheduleLabels labels = labelList(node);

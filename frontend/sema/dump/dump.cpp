@@ -176,6 +176,8 @@ void Dumper::schedule(const ScheduleDecl &schedule) {
       text += " tile " + axis + " by " + std::to_string(size);
     if (directive.place != Place::Inferred)
       text += " place @" + std::string(placeName(directive.place));
+    if (directive.chunks)
+      text += " chunks " + std::to_string(directive.chunks);
     for (size_t i = 0; i < directive.l0.size(); ++i)
       text += (i ? ", " : " l0 ") + std::to_string(directive.l0[i]);
     line(text);

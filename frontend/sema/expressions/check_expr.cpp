@@ -166,6 +166,9 @@ static Expr *checkName(Context &ctx, NodeId node, bool asBase) {
   }
   Local *local = ref.local;
   note(ctx, node, local);
+  // Of a number of parts that follows from the header nothing has the value when the program runs.
+  if (local->kind == LocalKind::Dimension && !local->symbol && local->dim)
+    return dimValue(ctx, local->dim, node);
   // In a kernel a tensor must be indexed, except as the base of an index or in a requirement.
   if (!asBase && ctx.isKind(DeclKind::Kernel) && !ctx.inWhere && isGlobalTensor(*local)) {
     std::string index = suggestIndex(ctx, *local->type);

@@ -6,6 +6,7 @@
 #include "frontend/sema/names/foreign_names.h"
 #include "frontend/sema/names/library_names.h"
 #include "frontend/sema/names/lookup.h"
+#include "frontend/sema/placement/level_counts.h"
 #include "frontend/syntax/typed_nodes.h"
 #include "ir/ops/instruction_table.h"
 #include "ir/ops/op_table.h"
@@ -237,6 +238,14 @@ void reportUnknownValue(Context &ctx, std::string_view name, Span span) {
   if (lookupCallable(ctx, name) || !findOps(name).empty()) {
     builder.help("`" + std::string(name) + "` is a function: call it, `" + std::string(name) +
                  "(…)`");
+    return;
+  }
+  if (ctx.inProgram() && isCountName(name)) {
+    std::string level(name.substr(0, name.size() - 1));
+    builder.help("the number of " + std::string(name) +
+                 " is known in a program whose header places arrays "
+                 "over `" +
+                 level + "`");
     return;
   }
   if (isPlaceOperand(ctx, name, span)) {

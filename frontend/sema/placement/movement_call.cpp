@@ -266,6 +266,13 @@ bool isSubmit(const Tree &tree, const Expr &expr) {
          namedArgument(tree, convert->syntax, "over") != kNoNode;
 }
 
+/// Whether one part can compute a call by itself.
+static bool canBeTask(Context &ctx, const CallableDecl &callee) {
+  bool isWorker = callee.kind == DeclKind::Program && callee.role == "worker" &&
+                  callee.module->tree && !isPlaced(*callee.module->tree, callee.syntax);
+  return callee.kind == DeclKind::Fn || (isWorker && &callee != ctx.decl);
+}
+
 Expr *checkSubmit(Context &ctx, NodeId node, std::string_view name,
                   const std::vector<CallArgument> &args) {
   if (name != "submit")
@@ -294,10 +301,12 @@ Expr *checkSubmit(Context &ctx, NodeId node, std::string_view name,
   checkLevelName(ctx, over);
   if (isMissing(call))
     return errorExpr(ctx, node);
-  if (!isa<CallExpr>(*call) || cast<CallExpr>(call)->callee->kind != DeclKind::Fn)
-    return refuse(ctx.span(task), "its first argument must be a call of a `fn`");
+  if (!isa<CallExpr>(*call) || !canBeTask(ctx, *cast<CallExpr>(call)->callee))
+    return refuse(ctx.span(task),
+                  "its first argument must be a call of a `fn`, or of a program that is "
+                  "`at chip as worker`");
   if (!call->type->isArray() && !call->type->isScalar())
-    return refuse(ctx.span(task), "the `fn` of a task must return one array or one scalar");
+    return refuse(ctx.span(task), "a task must have one array or one scalar as its result");
   std::string why = whyNotHere(ctx);
   if (why.empty() && ctx.inSection)
     why = "it is in a section, which one part runs already";

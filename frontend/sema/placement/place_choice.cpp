@@ -9,12 +9,15 @@ namespace ptl {
 
 ValueId ChoiceWalk::condition(const Expr &expr, const std::string &user) {
   // All parts come to a choice, also in a section for one of them.
-  std::optional<Placer::Section> section = std::exchange(p_.section_, std::nullopt);
+  std::optional<Placer::Section> section = p_.section_;
+  if (!p_.own_)
+    p_.section_ = std::nullopt;
   ValueId id = p_.value(expr);
   p_.section_ = section;
   const Placement &placement = p_.placed_.values[id].placement;
   for (size_t level = 0; level < placement.size(); ++level)
-    if (!placement[level].isWhole()) {
+    // In the body of a `parallel` over parts each part goes its own way.
+    if (!placement[level].isWhole() && !placement[level].isOwn) {
       ReportedValue value = p_.reported(expr, id);
       p_.reports_.needsWhole(level, p_.spanOf(expr), user,
                              "its condition is " + p_.reports_.describe(level, *value.value) +

@@ -4,6 +4,7 @@
 #include "frontend/sema/placement/place_choice.h"
 #include "frontend/sema/placement/place_index.h"
 #include "frontend/sema/placement/place_movement.h"
+#include "frontend/sema/placement/place_parts.h"
 #include "frontend/sema/placement/place_rows.h"
 #include "frontend/sema/placement/place_section.h"
 #include "frontend/sema/placement/place_statement.h"
@@ -26,6 +27,10 @@ ValueId ExpressionWalk::value(const Expr &expr) {
   }
   case ExprKind::LocalRef:
     return local(cast<LocalRefExpr>(expr));
+  case ExprKind::Field:
+    if (!expr.dim)
+      p_.refuse(expr, "this expression", "no rule gives the placement of its result");
+    [[fallthrough]];
   case ExprKind::Dim:
     // Each part computes sizes itself, so they must not depend on a value that only some part has.
     if (!p_.isKnown(p_.inProgram(expr.dim)))
@@ -70,7 +75,8 @@ std::vector<ValueId> ExpressionWalk::values(const Expr &expr) {
 ValueId ExpressionWalk::local(const LocalRefExpr &expr) {
   const Local &local = *expr.local;
   if (auto found = p_.frame_->locals.find(&local); found != p_.frame_->locals.end())
-    return SectionWalk(p_).onThisPart(expr, found->second);
+    return p_.own_ ? PartsWalk(p_).whole(expr, found->second)
+                   : SectionWalk(p_).onThisPart(expr, found->second);
   Dim dim = local.dim ? local.dim : local.symbol ? p_.dims_.symbolDim(*local.symbol) : Dim();
   if (!dim || local.kind == LocalKind::Tunable || !p_.isKnown(p_.inProgram(dim)))
     p_.refuse(expr, "`" + local.name + "`", "its value is not known to all parts");
@@ -335,11 +341,13 @@ ValueId ExpressionWalk::move(const ConvertExpr &expr, const MovementRecord &move
 ValueId ExpressionWalk::index(const IndexExpr &expr) {
   if (std::optional<PlacedValue> own = SectionWalk(p_).ownElement(expr))
     return p_.add(std::move(*own));
-  ValueId base = value(*expr.base);
+  PartsWalk parts(p_);
+  std::optional<IndexOrigin> origin = parts.originOf(expr);
+  ValueId base = origin ? parts.blockOf(expr) : value(*expr.base);
   std::optional<PlacedIndex> index = placeIndex(
       p_.dims_, p_.placed_.values[base], expr, p_.frame_->prefix.size(),
       [&](Dim dim) { return p_.inProgram(dim); }, [&](Dim dim) { return p_.isKnown(dim); },
-      [&](Dim dim) { return p_.isPosition(dim); });
+      [&](Dim dim) { return p_.isPosition(dim); }, IndexUse::Read, origin);
   if (!index)
     p_.refuse(expr, "an index",
               "the length of a slice must be computed from sizes and loop variables, and its "
@@ -357,11 +365,31 @@ ValueId ExpressionWalk::index(const IndexExpr &expr) {
   return p_.add(std::move(made));
 }
 
+/// The results of a program that a task runs, whose frame is the present one.
+std::vector<ValueId> ExpressionWalk::outputsOf(const CallableDecl &callee,
+                                               const std::vector<const Stmt *> &stmts,
+                                               const CallExpr &expr) {
+  size_t depth = std::exchange(p_.loopDepth_, 0);
+  p_.sequence(stmts);
+  p_.loopDepth_ = depth;
+  std::vector<ValueId> made;
+  for (const Local *output : callee.outputs) {
+    auto found = p_.frame_->locals.find(output);
+    if (found == p_.frame_->locals.end())
+      p_.refuse(expr, "`" + callee.name + "`", "its results must be assigned whole");
+    made.push_back(found->second);
+  }
+  return made;
+}
+
 // ---- Calls -------------------------------------------------------------------------------------
 
 std::vector<ValueId> ExpressionWalk::call(const CallExpr &expr) {
   const CallableDecl &callee = *expr.callee;
-  if (callee.kind != DeclKind::Fn)
+  // A program that workers run is computed by one part, as a task.
+  bool isWorker = callee.kind == DeclKind::Program && callee.role == "worker" && p_.section_ &&
+                  !p_.section_->on && !p_.own_;
+  if (callee.kind != DeclKind::Fn && !isWorker)
     p_.refuse(expr, "`" + callee.name + "`", "it only works on whole arrays of one part");
   if (!callee.body)
     throw Refused(); // The error was reported elsewhere.
@@ -392,8 +420,12 @@ std::vector<ValueId> ExpressionWalk::call(const CallExpr &expr) {
     p_.outermost_ = &expr;
   PlacedFrame *caller = std::exchange(p_.frame_, &frame);
   const Local *leaves = std::exchange(p_.leaves_, nullptr);
-  std::vector<ValueId> made =
-      p_.results({callee.body->stmts.begin(), callee.body->stmts.end()}, callee.body->value, expr);
+  std::vector<const Stmt *> stmts(callee.body->stmts.begin(), callee.body->stmts.end());
+  std::vector<ValueId> made;
+  if (isWorker)
+    made = outputsOf(callee, stmts, expr);
+  else
+    made = p_.results(stmts, callee.body->value, expr);
   p_.frame_ = caller;
   p_.leaves_ = leaves;
   if (isOutermost)

@@ -34,6 +34,8 @@ private:
   ValueId moveRows(const ConvertExpr &expr, const MovementRecord &movement);
   ValueId index(const IndexExpr &expr);
   std::vector<ValueId> call(const CallExpr &expr);
+  std::vector<ValueId> outputsOf(const CallableDecl &callee, const std::vector<const Stmt *> &stmts,
+                                 const CallExpr &expr);
   LevelPlacement overLevel(size_t level, const JudgedExpr &judged, const Judge &judge,
                            const PlacedValue &made, std::vector<Placement> &operands);
 

@@ -14,9 +14,9 @@ class IndexWalk {
 public:
   IndexWalk(DimContext &dims, const PlacedValue &base, const std::function<Dim(Dim)> &inProgram,
             const std::function<bool(Dim)> &isKnown, const std::function<bool(Dim)> &isPosition,
-            IndexUse use)
+            IndexUse use, const std::optional<IndexOrigin> &origin)
       : dims_(dims), base_(base), inProgram_(inProgram), isKnown_(isKnown), isPosition_(isPosition),
-        use_(use) {}
+        use_(use), origin_(origin) {}
 
   /// Whether an item is possible on parts.
   bool add(const IndexItem &item, size_t prefix) {
@@ -77,8 +77,13 @@ private:
     return true;
   }
 
+  /// A position along the next axis, counted in the base.
+  Dim inBase(Dim at) const {
+    return at && origin_ && origin_->axis == next_ ? dims_.sub(at, origin_->start) : at;
+  }
+
   bool position(const Expr &value) {
-    Dim at = value.dim ? inProgram_(value.dim) : Dim();
+    Dim at = value.dim ? inBase(inProgram_(value.dim)) : Dim();
     if (!at || !isKnown_(at)) {
       select({next_++}, &value, std::nullopt);
       return true;
@@ -91,12 +96,17 @@ private:
   }
 
   bool range(const RangeInfo &range, const Expr *value) {
-    PlacedSelection slice{next_++};
-    slice.start = inProgram_(range.start);
+    PlacedSelection slice{next_};
+    slice.start = inBase(inProgram_(range.start));
     slice.length = inProgram_(range.length);
     slice.step = range.step ? inProgram_(range.step) : dims_.constant(1);
     if (const auto *written = value ? dyn_cast<RangeExpr>(value) : nullptr)
-      slice.stop = inProgram_(written->hi->dim);
+      slice.stop = inBase(inProgram_(written->hi->dim));
+    bool isWholeBlock = origin_ && origin_->axis == next_ && slice.start.isConstant(0) &&
+                        slice.length == origin_->length && slice.step.isConstant(1);
+    if (isWholeBlock)
+      return keepAxes(1);
+    ++next_;
     for (Dim dim : {slice.length, slice.step})
       if (!dim || !isKnown_(dim))
         return false;
@@ -129,6 +139,7 @@ private:
   const std::function<Dim(Dim)> &inProgram_;
   const std::function<bool(Dim)> &isKnown_, &isPosition_;
   IndexUse use_;
+  const std::optional<IndexOrigin> &origin_;
   size_t next_ = 0; ///< axis of the base
   std::vector<Dim> shape_;
   std::vector<std::optional<size_t>> axes_; ///< of the base, per axis of the result
@@ -144,8 +155,9 @@ std::optional<PlacedIndex> placeIndex(DimContext &dims, const PlacedValue &base,
                                       const IndexExpr &expr, size_t prefix,
                                       const std::function<Dim(Dim)> &inProgram,
                                       const std::function<bool(Dim)> &isKnown,
-                                      const std::function<bool(Dim)> &isPosition, IndexUse use) {
-  IndexWalk walk(dims, base, inProgram, isKnown, isPosition, use);
+                                      const std::function<bool(Dim)> &isPosition, IndexUse use,
+                                      const std::optional<IndexOrigin> &origin) {
+  IndexWalk walk(dims, base, inProgram, isKnown, isPosition, use, origin);
   for (const IndexItem &item : expr.items)
     if (!walk.add(item, prefix))
       return std::nullopt;

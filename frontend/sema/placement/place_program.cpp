@@ -8,6 +8,7 @@
 #include "frontend/sema/placement/place_leave.h"
 #include "frontend/sema/placement/place_loop.h"
 #include "frontend/sema/placement/place_movement.h"
+#include "frontend/sema/placement/place_parts.h"
 #include "frontend/sema/placement/place_section.h"
 #include "frontend/sema/placement/place_statement.h"
 #include "frontend/sema/placement/placer.h"
@@ -246,7 +247,8 @@ void Placer::assign(const AssignStmt &stmt) {
   if (stmt.place)
     return StatementWalk(*this).store(stmt);
   auto output = outputs_.find(stmt.target);
-  bool isVar = stmt.target->kind == LocalKind::Var;
+  // The results of a task are values of its own program.
+  bool isVar = stmt.target->kind == LocalKind::Var || frame_->decl != &decl_;
   if (stmt.mode != AssignMode::Set ||
       (!isVar && (stmt.updateOp || output == outputs_.end() || loopDepth_ > 0)))
     refuse(*stmt.value, "this assignment",
@@ -283,6 +285,11 @@ void Placer::assign(const AssignStmt &stmt) {
 }
 
 void Placer::loop(const ForStmt &stmt) {
+  if (PartsWalk::isOver(stmt))
+    return PartsWalk(*this).run(stmt);
+  if (stmt.checkpoint && own_)
+    refuse(*stmt.checkpoint, "this loop",
+           "checkpoints are saved by all parts together, outside of a `parallel`");
   if (std::string why = whyNoLoop(stmt); !why.empty())
     refuse(*stmt.head.iterable, "this loop", why);
   const auto &range = cast<RangeExpr>(*stmt.head.iterable);

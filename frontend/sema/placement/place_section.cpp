@@ -163,7 +163,8 @@ ValueId SectionWalk::task(const ConvertExpr &expr) {
     refuse(p_.tree_.span(over),
            "the arrays of this program lie over no `" + std::string(p_.tree_.text(over)) + "`");
   if (p_.section_)
-    refuse(expr.span, "it is inside another task");
+    refuse(expr.span, p_.own_ ? "it is in the body of a `parallel`, which every part runs"
+                              : "it is inside another task");
   if (p_.loopDepth_ > 0 && !p_.round_)
     refuse(expr.span, "tasks are distributed by the number of the iteration, which a `while` does "
                       "not have; use a `for`");
@@ -219,16 +220,21 @@ void SectionWalk::moveInSection(const Expr &expr, const MovementRecord &movement
   if (!p_.section_)
     return;
   const std::string &own = p_.placed_.levels[p_.section_->level].name;
+  // Where data say how much moves, all parts ask each other.
   bool isOver = movement.takes == MovementTakes::Axes ||
+                (p_.own_ && movement.takes == MovementTakes::Rows) ||
                 std::ranges::find(over, p_.section_->level) != over.end();
   for (NodeId name : movementLevels(p_.tree_, expr))
     isOver |= p_.tree_.text(name) == own;
   if (!isOver)
     return;
-  std::string why = p_.section_->on ? "a section runs on a single " + own +
-                                          ", and can only send data to others through a pipe"
-                                    : "a task runs on a single " + own +
-                                          ", and its arguments and its result are moved outside";
+  std::string why = p_.own_ ? "each " + own +
+                                  " runs the body of this `parallel` for itself; what is to be on "
+                                  "others is moved outside"
+                    : p_.section_->on ? "a section runs on a single " + own +
+                                            ", and can only send data to others through a pipe"
+                                      : "a task runs on a single " + own +
+                                            ", and its arguments and its result are moved outside";
   p_.sink_.report(DiagId::BadMovement, expr.span, {std::string(movement.name), why});
   throw Refused();
 }

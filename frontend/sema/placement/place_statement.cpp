@@ -4,6 +4,7 @@
 
 #include "frontend/sema/placement/place_expression.h"
 #include "frontend/sema/placement/place_index.h"
+#include "frontend/sema/placement/place_parts.h"
 
 #include <utility>
 
@@ -63,22 +64,43 @@ void StatementWalk::check(const AssertStmt &stmt) {
   p_.placed_.asserts.push_back(std::move(assert));
 }
 
+/// Whether an assignment replaces all elements of a block by a value that lies where it does.
+bool StatementWalk::isAll(const PlacedValue &index, ValueId have, ValueId given) const {
+  const PlacedValue &block = p_.placed_.values[have], &value = p_.placed_.values[given];
+  if (!index.positions.empty() || !index.selected.empty() || value.shape != block.shape)
+    return false;
+  for (size_t level = 0; level < p_.placed_.levels.size(); ++level)
+    if (value.placement[level] != block.placement[level] &&
+        !(value.placement[level].isWhole() && block.placement[level].isOwn))
+      return false;
+  return true;
+}
+
 /// `cache[:, step, :] = row`: the variable with other elements there.
 void StatementWalk::store(const AssignStmt &stmt) {
   const auto *base = dyn_cast<LocalRefExpr>(stmt.place->base);
-  if (stmt.target->kind != LocalKind::Var || !base || stmt.mode != AssignMode::Set)
+  PartsWalk parts(p_);
+  parts.requireOwn(stmt);
+  std::optional<IndexOrigin> origin = parts.originOf(*stmt.place);
+  if ((stmt.target->kind != LocalKind::Var && !origin) || !base || stmt.mode != AssignMode::Set)
     p_.refuse(*stmt.value, "this assignment",
               "only elements of a `var` can be assigned; a result is assigned whole");
-  ValueId have = p_.value(*base), given = p_.value(*stmt.value);
+  ValueId have = origin ? parts.blockOf(*stmt.place) : p_.value(*base);
+  ValueId given = p_.value(*stmt.value);
   std::optional<PlacedIndex> index = placeIndex(
       p_.dims_, p_.placed_.values[have], *stmt.place, p_.frame_->prefix.size(),
       [&](Dim dim) { return p_.inProgram(dim); }, [&](Dim dim) { return p_.isKnown(dim); },
-      [&](Dim dim) { return p_.isPosition(dim); }, IndexUse::Store);
+      [&](Dim dim) { return p_.isPosition(dim); }, IndexUse::Store, origin);
   if (!index)
     p_.refuse(*stmt.value, "this assignment",
               "the length of a slice must be computed from sizes and loop variables, and its "
               "beginning too, or be a number that all parts have");
   PlacedValue made = std::move(index->value);
+  if (origin && isAll(made, have, given)) {
+    p_.frame_->locals[stmt.target] = p_.slice(given, p_.placed_.values[have].placement);
+    p_.given_[stmt.target] = stmt.value;
+    return;
+  }
   AxisRule rule = storeRule(std::move(index->rule), made.shape, p_.placed_.values[given].shape);
   made.kind = PlacedKind::Store;
   made.shape = p_.placed_.values[have].shape;

@@ -22,6 +22,8 @@ public:
   void store(const AssignStmt &stmt);
 
 private:
+  bool isAll(const PlacedValue &index, ValueId have, ValueId given) const;
+
   Placer &p_;
 };
 

@@ -32,6 +32,8 @@ struct LevelPlacement {
   /// reshape leaves them that joins the axis with those inside it. `unitLength` is its number, when that is known (`codegen/parts`).
   Dim unit = {};
   int64_t unitLength = 1;
+  /// Of `Single` in the body of a `parallel` over parts: every part has a value of its own.
+  bool isOwn = false;
 
   bool isWhole() const { return kind == PlacementKind::Whole; }
   bool isCut() const { return kind == PlacementKind::Cut; }
@@ -46,6 +48,13 @@ inline LevelPlacement onPart(uint32_t part) {
   LevelPlacement at;
   at.kind = PlacementKind::Single;
   at.part = part;
+  return at;
+}
+
+/// What each part has for itself.
+inline LevelPlacement onEachPart() {
+  LevelPlacement at = onPart(0);
+  at.isOwn = true;
   return at;
 }
 
@@ -82,6 +91,9 @@ enum class PlacedKind : uint8_t {
   Missing, ///< whether a pool lacks the page that a choice takes from it (`PlacedPage`)
   Page,    ///< that page
   Chosen,  ///< the first or the second operand, by the arm taken; each part takes its block
+  // In and behind the body of a `parallel` over parts (`PlacedParts`).
+  Block, ///< the elements of the operand that the part has, or without an operand zeros, as an array of their own
+  Joined, ///< the arrays of all parts, which are the blocks of the operand, as one
 };
 
 /// What an index selects along one axis, other than a position that is known: a slice, or the
@@ -111,7 +123,8 @@ struct PlacedValue {
   std::vector<Dim> lengths = {}; ///< of `Apply`: `OpExpr::shape`
   size_t result = 0;             ///< of `Apply`: number of the result, if the built-in has several
   std::vector<size_t> over = {}; ///< of a movement of rows, or a shift: its levels, outermost first
-  Dim dim;                       ///< of `Dimension` and `Number`; of a shift: by how many positions
+  int64_t chunks = 0; ///< of a movement: into how many it is cut beside a product; 0: as is best
+  Dim dim;            ///< of `Dimension` and `Number`; of a shift: by how many positions
 };
 
 /// A variable that a loop carries from one iteration to the next.
@@ -137,6 +150,18 @@ struct PlacedLoop {
       leaves; ///< of `carried`: not 0 at the end of the last iteration, even if the range continues
   ValueId first = 0, end = 0;
   ValueId body() const { return first + static_cast<ValueId>(carried.size()); }
+};
+
+/// `parallel c in parts(N, over: chip)`: values that each part of the level whose range is not empty makes for itself, one part after
+/// the other or at the same time. What they use of cut arrays begins with `Block`s, and what they leave behind ends with some.
+struct PlacedParts {
+  const ForStmt *stmt = nullptr;
+  size_t level = 0;
+  Dim length; ///< of what is cut
+  SymbolId start, extent,
+      number; ///< of the range of a part: its beginning, its length, and which it is
+  ValueId first = 0, end = 0; ///< `first` is the length as a number
+  ValueId body() const { return first + 1; }
 };
 
 /// `let kv = pool(f32[P, D], memory: 1GiB, disk: 64GiB)`: a store of pages that persists between
@@ -194,7 +219,7 @@ struct PlacedAssert {
 
 /// A position in the lists of a program, to which they can be cut back.
 struct PlacedMark {
-  size_t values = 0, loops = 0, choices = 0, locals = 0, asserts = 0;
+  size_t values = 0, loops = 0, choices = 0, locals = 0, asserts = 0, parts = 0;
 };
 
 struct PlacedProgram {
@@ -204,6 +229,7 @@ struct PlacedProgram {
   std::vector<PlacedLoop> loops;     ///< inner ones before those that they stand in
   std::vector<PlacedChoice> choices; ///< inner ones before outer ones
   std::vector<PlacedAssert> asserts;
+  std::vector<PlacedParts> parts;
   std::vector<PlacedPool> pools;
   std::vector<std::shared_ptr<Local>> flags; ///< the variables of `PlacedLoop::leaves`
   std::vector<ValueId> outputs;              ///< one per output, placed as declared
@@ -221,6 +247,11 @@ struct PlacedProgram {
     auto found = std::ranges::find(choices, first, &PlacedChoice::first);
     return found == choices.end() ? nullptr : &*found;
   }
+  /// The body of a `parallel` over parts whose values begin with this one; null if there is none.
+  const PlacedParts *partsAt(ValueId first) const {
+    auto found = std::ranges::find(parts, first, &PlacedParts::first);
+    return found == parts.end() ? nullptr : &*found;
+  }
   /// The choice whose `Missing` or `Page` a value is, or of whose page it is a movement.
   const PlacedChoice *pageAt(ValueId id) const {
     auto found = std::ranges::find_if(choices, [&](const PlacedChoice &choice) {
@@ -230,7 +261,8 @@ struct PlacedProgram {
     return found == choices.end() ? nullptr : &*found;
   }
   PlacedMark mark() const {
-    return {values.size(), loops.size(), choices.size(), locals.size(), asserts.size()};
+    return {values.size(), loops.size(),   choices.size(),
+            locals.size(), asserts.size(), parts.size()};
   }
   /// Removes everything after a mark.
   void backTo(const PlacedMark &mark) {
@@ -239,6 +271,7 @@ struct PlacedProgram {
     choices.resize(mark.choices);
     locals.resize(mark.locals);
     asserts.resize(mark.asserts);
+    parts.resize(mark.parts);
   }
   /// The loop with checkpoints; null if there is none.
   const PlacedLoop *savedLoop() const {

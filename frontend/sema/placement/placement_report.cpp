@@ -13,6 +13,8 @@ std::string PlacementReports::describe(size_t level, const Placement &all,
   if (placement.isPartial())
     return "a partial " + std::string(folds[static_cast<size_t>(placement.fold)]) + " over the " +
            plural(level);
+  if (placement.isOwn)
+    return "another on each " + levels_[level].name;
   if (placement.isSingle() && placement.stage)
     return "on the " + levels_[level].name + (placement.stages ? " of `" : " of task `") +
            dims_.toString(placement.stage) + "` only";
@@ -140,6 +142,16 @@ void PlacementReports::source(size_t level, Span span, const MovementRecord &mov
   else if (value.value->placement[level].isWhole())
     report.help("no movement is needed: every part has the array, and can take its block without "
                 "communication");
+}
+
+void PlacementReports::elsewhere(size_t level, Span span, const std::string &what,
+                                 const std::string &own, const PlacedValue &value) {
+  auto report = sink_.report(DiagId::NotInOwnBlock, span,
+                             {what, describe(level, value), levels_[level].name, own});
+  if (const MovementRecord *movement = between(value.placement[level], LevelPlacement()))
+    report.help("in front of the `parallel`, `" + std::string(movement->name) +
+                "(…, over: " + levels_[level].name + ")` makes it the same on all " +
+                plural(level) + ": " + sentText(dims_, levels_, level, value, *movement));
 }
 
 void PlacementReports::noRule(Span span, const std::string &what, const std::string &why) {

@@ -41,6 +41,9 @@ public:
   void arms(size_t level, Span span, const std::string &name, const ReportedValue &then,
             const ReportedValue &otherwise);
   void source(size_t level, Span span, const MovementRecord &movement, const ReportedValue &value);
+  /// Reports what a part does not have in the body of a `parallel` over parts; `own` says what it has.
+  void elsewhere(size_t level, Span span, const std::string &what, const std::string &own,
+                 const PlacedValue &value);
   void noRule(Span span, const std::string &what, const std::string &why);
 
 private:

@@ -52,6 +52,8 @@ std::string placementText(const DimContext &dims, const PlacedProgram &placed, V
     const std::string &name = placed.levels[level].name;
     if (at.isPartial())
       text += " partial(" + std::string(folds[static_cast<size_t>(at.fold)]) + ") over " + name;
+    else if (at.isOwn)
+      text += " on each " + name;
     else if (at.isSingle())
       text += " at " + name + " " +
               (at.stage ? (at.stages ? "of `" : "of task `") + dims.toString(at.stage) + "`"

@@ -28,6 +28,7 @@ class Placer {
   friend class ChoiceWalk;
   friend class ExpressionWalk;
   friend class SectionWalk;
+  friend class PartsWalk;
   friend class PoolWalk;
   friend class StatementWalk;
 
@@ -125,6 +126,15 @@ private:
     const OnStmt *on = nullptr;
   };
   std::optional<Section> section_;
+  /// The body of a `parallel` over parts that the statements are in; `section_` says that they are for each of them.
+  struct OwnBody {
+    const ForStmt *stmt = nullptr;
+    Dim start, extent, length;                ///< of the part's range, and of what is cut
+    std::map<const Local *, ValueId> outside; ///< what each name held in front of it
+    std::map<const Local *, int64_t>
+        blocks; ///< the arrays of which names stand for the part's block: the axis that is cut
+  };
+  std::optional<OwnBody> own_;
 };
 
 } // namespace ptl

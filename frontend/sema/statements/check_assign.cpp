@@ -19,6 +19,20 @@ namespace ptl {
 
 static std::string_view kindText(const Local &local) { return localKindName(local.kind); }
 
+/// Whether no parallel loop of this kind is between a local and an assignment to it; reports otherwise.
+static bool isAssignedInside(Context &ctx, const Local &local, Span span, LoopKind kind) {
+  for (const LoopFrame &loop : ctx.loops)
+    // Points of a grid run in any order or at the same time, so a variable outside of it has no
+    // defined value.
+    if (loop.kind == kind && local.index < loop.firstLocal) {
+      ctx.sink.report(DiagId::OuterVarInParallel, span, {local.name})
+          .label(local.span, "declared outside")
+          .label(loop.span, "iterations run in any order");
+      return false;
+    }
+  return true;
+}
+
 /// Whether a local may be written; reports otherwise.
 static bool checkAssignable(Context &ctx, const Local &local, Span span) {
   bool assignable =
@@ -40,16 +54,7 @@ static bool checkAssignable(Context &ctx, const Local &local, Span span) {
   }
   if (local.kind != LocalKind::Var)
     return true;
-  for (const LoopFrame &loop : ctx.loops)
-    // Points of a grid run in any order or at the same time, so a variable outside of it has no
-    // defined value.
-    if (loop.kind == LoopKind::Parallel && local.index < loop.firstLocal) {
-      ctx.sink.report(DiagId::OuterVarInParallel, span, {local.name})
-          .label(local.span, "declared outside")
-          .label(loop.span, "iterations run in any order");
-      return false;
-    }
-  return true;
+  return isAssignedInside(ctx, local, span, LoopKind::Parallel);
 }
 
 /// The written place: its local, its index expression, and what type it holds.
@@ -66,6 +71,9 @@ static bool resolvePlaceOf(Context &ctx, AssignStmt *stmt, NodeId targetNode, co
   if (!checkAssignable(ctx, *stmt->target, target->span))
     return false;
   bool indexed = target->kind == ExprKind::Index;
+  // Of arrays outside of a `parallel` over parts each part has its elements.
+  if (!indexed && !isAssignedInside(ctx, *stmt->target, target->span, LoopKind::Parts))
+    return false;
   if (!indexed && target->kind != ExprKind::LocalRef) {
     ctx.sink.report(DiagId::NotAPlace, target->span, {})
         .note("a field of a struct cannot be assigned as a whole, only its elements by index");

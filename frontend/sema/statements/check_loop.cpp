@@ -1,7 +1,6 @@
 #include "frontend/sema/statements/check_loop.h"
 
 #include "frontend/sema/analysis/condition_facts.h"
-#include "frontend/sema/calls/check_call.h"
 #include "frontend/sema/expressions/check_expr.h"
 #include "frontend/sema/expressions/convert.h"
 #include "frontend/sema/limits.h"
@@ -10,6 +9,7 @@
 #include "frontend/sema/operand_text.h"
 #include "frontend/sema/placement/placement.h"
 #include "frontend/sema/statements/check_checkpoint.h"
+#include "frontend/sema/statements/check_loop_head.h"
 #include "frontend/sema/statements/check_stmt.h"
 #include "frontend/sema/types/capacity.h"
 #include "frontend/sema/types/const_eval.h"
@@ -19,214 +19,6 @@
 #include <algorithm>
 
 namespace ptl {
-
-namespace {
-/// A loop's domain, checked before its variable exists.
-struct Domain {
-  Expr *iterable = nullptr;
-  const Type *element = nullptr; ///< of the variable; null: error
-  bool isTiles = false;
-  Dim lo, hi, step, size; ///< as far as they are dimensions
-};
-} // namespace
-
-static bool isTilesCall(Context &ctx, NodeId node) {
-  if (!ctx.tree.is(node, NodeKind::CallExpr))
-    return false;
-  NodeId callee = CallExprView(ctx.tree, node).callee();
-  return ctx.tree.is(callee, NodeKind::NameExpr) && ctx.text(callee) == "tiles";
-}
-
-/// `0..n`, `r` or `N` as what `tiles` cuts.
-static void checkTiled(Context &ctx, NodeId node, TilesExpr *tiles) {
-  NodeId inner = skipParens(ctx, node);
-  // A range that is written out gives its bounds as expressions; one behind a name only gives
-  // dimensions.
-  if (ctx.tree.is(inner, NodeKind::RangeExpr)) {
-    Expr *range = checkRange(ctx, inner);
-    if (range->type->isError())
-      return;
-    auto *bounds = cast<RangeExpr>(range);
-    // Tiles are contiguous, so a range with steps cannot be cut into them.
-    if (bounds->step && !bounds->step->dim.isConstant(1))
-      ctx.sink.report(DiagId::TilesOfSteps, ctx.span(inner), {});
-    tiles->lo = bounds->lo;
-    tiles->hi = bounds->hi;
-    return;
-  }
-  Operand operand = checkOperand(ctx, inner);
-  if (operand.expr && operand.expr->type->kind == TypeKind::Range) {
-    const RangeInfo *range = operand.expr->type->range;
-    if (!range->step.isConstant(1))
-      ctx.sink.report(DiagId::TilesOfSteps, ctx.span(inner), {});
-    tiles->lo = dimValue(ctx, range->start, inner);
-    tiles->hi = dimValue(ctx, ctx.dims.add(range->start, range->length), inner);
-    return;
-  }
-  // `tiles(N, T)` counts from 0.
-  tiles->lo = dimValue(ctx, ctx.dims.constant(0), inner);
-  // The operand is not checked again, which would report its errors twice.
-  tiles->hi = asIntScalar(ctx, inner, operand, "what `tiles` cuts");
-}
-
-static Domain checkTiles(Context &ctx, NodeId node) {
-  Domain domain;
-  domain.isTiles = true;
-  CallExprView view(ctx.tree, node);
-  auto *tiles = newExpr<TilesExpr>(ctx, node, errorType(ctx));
-  domain.iterable = tiles;
-  std::vector<CallArgument> args = callArguments(ctx, node);
-  if (args.size() != 2 || !args[0].name.empty() || !args[1].name.empty()) {
-    ctx.sink
-        .report(DiagId::WrongArgumentCount, ctx.span(node),
-                {"tiles", "2 arguments", std::to_string(args.size())})
-        .note("`tiles(N, T)`, `tiles(lo..hi, T)` or `tiles(r, T)`");
-    return domain;
-  }
-  checkTiled(ctx, args[0].value, tiles);
-  tiles->size = checkIntScalar(ctx, args[1].value, "a tile size");
-  if (isMissing(tiles->lo) || isMissing(tiles->hi) || isMissing(tiles->size))
-    return domain;
-  Dim one = ctx.dims.constant(1);
-  domain.lo = tiles->lo->dim;
-  domain.hi = tiles->hi->dim;
-  domain.size = tiles->size->dim;
-  // Only a size that is definitely not positive is an error here; another one is checked when it runs.
-  if (domain.size && ctx.facts.proveLess(domain.size, one).isTrue()) {
-    ctx.sink.report(DiagId::RangeStepNotPositive, tiles->size->span,
-                    {ctx.dims.toString(domain.size)});
-    return domain;
-  }
-  // The size occurs in the type of the variable, so it must be a dimension.
-  if (!domain.size)
-    domain.size = dimOrHoist(ctx, tiles->size);
-  domain.element = intType(ctx); // replaced by the range
-  return domain;
-}
-
-static Domain checkDomain(Context &ctx, NodeId node) {
-  node = skipParens(ctx, node);
-  if (isTilesCall(ctx, node))
-    return checkTiles(ctx, node);
-  Domain domain;
-  domain.iterable = checkExpr(ctx, node);
-  const Type *type = domain.iterable->type;
-  domain.step = ctx.dims.constant(1);
-  if (type->kind == TypeKind::Range) {
-    domain.element = intType(ctx);
-    domain.lo = type->range->start;
-    domain.step = type->range->step;
-    // From a range behind a name only start and length are known, so the end is computed. It may
-    // lie beyond the end as written by less than a step.
-    domain.hi = ctx.dims.add(domain.lo, ctx.dims.mul(type->range->step, type->range->length));
-    if (auto *range = dyn_cast<RangeExpr>(domain.iterable)) {
-      // The end as written is the more precise bound for the facts.
-      domain.hi = range->hi->dim;
-      if (range->step && range->step->dim &&
-          ctx.facts.proveLess(range->step->dim, ctx.dims.constant(1)).isTrue()) {
-        ctx.sink.report(DiagId::RangeStepNotPositive, range->step->span,
-                        {ctx.dims.toString(range->step->dim)});
-        domain.element = nullptr;
-      }
-    }
-  } else if (type->kind == TypeKind::List) {
-    domain.element = type->elements.front();
-  } else if (!type->isError()) {
-    auto report = ctx.sink.report(DiagId::NotALoopDomain, ctx.span(node), {toString(ctx, type)});
-    // The likely mistake is `for i in n`.
-    Span span = ctx.span(node);
-    if (type->isInt())
-      report.fix(FixId::LoopFromZero, "count from 0: `0..…`",
-                 operandBehind(ctx, "0..", span, Precedence::Or).edits());
-  }
-  return domain;
-}
-
-/// A bound as a dimension for the facts; one that is none gets a symbol that only facts speak of.
-static Dim boundOf(Context &ctx, Dim dim) {
-  return dim ? dim : ctx.dims.symbolDim(ctx.dims.addSymbol("the end", SymbolKind::ScalarValue));
-}
-
-/// The variable of `tiles`: a range of its own, with what one iteration knows.
-static Local *declareRange(Context &ctx, LoopHead &head, const Domain &domain, NodeId name) {
-  std::string text(ctx.text(name));
-  Span span = ctx.span(name);
-  RangeInfo *range = ctx.program.make<RangeInfo>();
-  TilesRange facts;
-  // Each iteration has another start and length, so they are symbols of their own; the facts below
-  // relate them to the domain.
-  facts.start = ctx.dims.addSymbol(text + ".start", SymbolKind::RangeStart, span);
-  facts.len = ctx.dims.addSymbol(text + ".len", SymbolKind::RangeLen, span);
-  facts.count = ctx.dims.addSymbol(text + ".count", SymbolKind::RangeCount, span);
-  facts.lo = boundOf(ctx, domain.lo);
-  facts.hi = boundOf(ctx, domain.hi);
-  facts.size = boundOf(ctx, domain.size);
-  facts.span = span;
-  range->name = text;
-  range->span = span;
-  range->start = ctx.dims.symbolDim(facts.start);
-  range->length = ctx.dims.symbolDim(facts.len);
-  range->count = ctx.dims.symbolDim(facts.count);
-  range->step = ctx.dims.constant(1);
-  range->size = domain.size;
-  // Tiles that overlap the end are shorter, but none is longer than the size, which bounds their
-  // buffers.
-  range->capacity = domain.size ? capacityOf(ctx, domain.size) : Dim();
-  ctx.facts.addTilesRange(facts);
-  head.range = range;
-  return declareLocal(ctx, LocalKind::Loop, text, span, rangeType(ctx, range), name);
-}
-
-/// The variable of a list of constants lies between the least and the largest of them.
-static void addListBounds(Context &ctx, const Expr *iterable, SymbolId symbol) {
-  std::optional<int64_t> low, high;
-  for (const Expr *element : cast<ListExpr>(iterable)->elements) {
-    // One element that is no constant leaves nothing to say about the least and the largest.
-    auto value = element->dim.constant();
-    if (!value)
-      return;
-    low = std::min(low.value_or(*value), *value);
-    high = std::max(high.value_or(*value), *value);
-  }
-  if (!low)
-    return;
-  ctx.facts.addLessEqual(ctx.dims.constant(*low), ctx.dims.symbolDim(symbol), iterable->span);
-  ctx.facts.addLessEqual(ctx.dims.symbolDim(symbol), ctx.dims.constant(*high), iterable->span);
-}
-
-static LoopHead bindLoop(Context &ctx, const Domain &domain, NodeId pattern) {
-  LoopHead head;
-  head.iterable = domain.iterable;
-  Span span = ctx.span(pattern);
-  std::string_view name = ctx.text(pattern);
-  if (ctx.tree.is(pattern, NodeKind::TuplePattern)) {
-    ctx.sink.report(DiagId::NestedPattern, span, {});
-    // The names are still declared, in error, so that uses of them are not reported as unknown.
-    for (NodeId element : TuplePatternView(ctx.tree, pattern).elements())
-      declareLocal(ctx, LocalKind::Loop, ctx.text(element), ctx.span(element), errorType(ctx),
-                   element);
-    name = "";
-  }
-  if (!domain.element) {
-    head.var = declareLocal(ctx, LocalKind::Loop, name, span, errorType(ctx), pattern);
-  } else if (domain.isTiles) {
-    head.var = declareRange(ctx, head, domain, pattern);
-  } else {
-    head.var = declareLocal(ctx, LocalKind::Loop, name, span, domain.element, pattern);
-    if (head.var->symbol && domain.iterable->kind == ExprKind::List)
-      addListBounds(ctx, domain.iterable, *head.var->symbol);
-    else if (head.var->symbol && domain.iterable->type->kind == TypeKind::Range)
-      ctx.facts.addLoopIndex({*head.var->symbol, boundOf(ctx, domain.lo), boundOf(ctx, domain.hi),
-                              boundOf(ctx, domain.step), span});
-  }
-  return head;
-}
-
-LoopHead checkLoopBinding(Context &ctx, NodeId node) {
-  LoopBindingView binding(ctx.tree, node);
-  Domain domain = checkDomain(ctx, binding.domain());
-  return bindLoop(ctx, domain, binding.pattern());
-}
 
 static int64_t checkPipeline(Context &ctx, NodeId node, LoopModifiers &modifiers) {
   Expr *depth = checkIntScalar(ctx, node, "the depth of a pipeline");
@@ -305,7 +97,7 @@ static void pushLoop(Context &ctx, LoopKind kind, bool pipelined, NodeId node) {
   ctx.hoistedValues.change();
 }
 
-static void requireStaticDomain(Context &ctx, const Domain &domain) {
+static void requireStaticDomain(Context &ctx, const LoopDomain &domain) {
   const Expr *iterable = domain.iterable;
   bool known = !domain.element || iterable->kind == ExprKind::List ||
                (domain.lo && domain.hi && isStaticDim(ctx, domain.lo) &&
@@ -329,7 +121,7 @@ static LoopHead checkForHead(Context &ctx, NodeId node, const LoopView &view, bo
     return head;
   }
   LoopBindingView binding(ctx.tree, bindings[0]);
-  Domain domain = checkDomain(ctx, binding.domain());
+  LoopDomain domain = checkDomain(ctx, binding.domain());
   if (isStatic)
     requireStaticDomain(ctx, domain);
   return bindLoop(ctx, domain, binding.pattern());
@@ -442,7 +234,7 @@ static ParallelStmt *inOrder(Context &ctx, ParallelStmt *stmt) {
 
 /// The points of a grid are counted, and must differ. The values of a list may repeat, and nothing
 /// tells at which point the grid has which of them.
-static void refuseList(Context &ctx, const Domain &domain) {
+static void refuseList(Context &ctx, const LoopDomain &domain) {
   const Expr *iterable = domain.iterable;
   if (!iterable || iterable->type->kind != TypeKind::List)
     return;
@@ -452,8 +244,59 @@ static void refuseList(Context &ctx, const Domain &domain) {
       .help("go through the list in the body, with `for … in " + list + "`");
 }
 
+/// Why a `parallel` over parts cannot stand at this place; empty if it can.
+static std::string whyNoParts(Context &ctx) {
+  if (!ctx.inProgram() || !isPlaced(ctx.tree, ctx.decl->syntax))
+    return ctx.inProgram() ? "the header of `" + ctx.decl->name + "` places no array on parts"
+                           : "only programs whose header places arrays have parts";
+  if (ctx.inSection || ctx.inTask)
+    return ctx.inSection ? "it is in a section, which one part runs"
+                         : "it is in a `task`, which one part runs";
+  bool isInside = std::ranges::any_of(
+      ctx.loops, [](const LoopFrame &loop) { return loop.kind == LoopKind::Parts; });
+  return isInside ? "it is in another `parallel` over parts, whose body is the program of one part"
+                  : "";
+}
+
+/// `parallel c in parts(N, over: chip) { … }` goes through the blocks of all chips like a `for`: whoever knows of no parts runs it as
+/// one. On parts each does its own block. Null for another `parallel`.
+static Stmt *checkPartsLoop(Context &ctx, NodeId node, const LoopView &view) {
+  std::vector<NodeId> bindings;
+  for (NodeId each : LoopBindingsView(ctx.tree, view.bindings()).bindings())
+    if (ctx.tree.is(each, NodeKind::LoopBinding))
+      bindings.push_back(each);
+  if (bindings.size() != 1)
+    return nullptr;
+  LoopBindingView binding(ctx.tree, bindings[0]);
+  NodeId domainNode = skipParens(ctx, binding.domain());
+  if (!isPartsCall(ctx, domainNode))
+    return nullptr;
+  auto *stmt = newStmt<ForStmt>(ctx, node);
+  std::string why = whyNoParts(ctx);
+  if (!why.empty())
+    ctx.sink.report(DiagId::PartsNotHere, ctx.span(domainNode), {why});
+  for (NodeId modifier : {view.pipeline(), view.unroll(), view.checkpoint()})
+    if (modifier != kNoNode)
+      ctx.sink.report(DiagId::StatementNotHere, ctx.span(modifier), {"a modifier", "a `parallel`"});
+  ScopeGuard scope(ctx);
+  FactSet before = ctx.facts;
+  size_t firstLocal = ctx.decl ? ctx.decl->locals.size() : 0;
+  LoopDomain domain;
+  domain.iterable = errorExpr(ctx, domainNode);
+  stmt->head = bindLoop(ctx, why.empty() ? checkParts(ctx, domainNode) : domain, binding.pattern());
+  stmt->modifiers = checkModifiers(ctx, view, stmt->head.var);
+  pushLoop(ctx, LoopKind::Parts, false, node);
+  ctx.loops.back().firstLocal = firstLocal;
+  stmt->body = checkBlock(ctx, view.body(), false);
+  ctx.loops.pop_back();
+  ctx.facts = before;
+  return stmt;
+}
+
 Stmt *checkParallel(Context &ctx, NodeId node) {
   LoopView view(ctx.tree, node);
+  if (Stmt *parts = checkPartsLoop(ctx, node, view))
+    return parts;
   auto *stmt = newStmt<ParallelStmt>(ctx, node);
   checkParallelPlace(ctx, node);
   ScopeGuard scope(ctx);
@@ -466,7 +309,7 @@ Stmt *checkParallel(Context &ctx, NodeId node) {
     if (!ctx.tree.is(node, NodeKind::LoopBinding))
       continue;
     LoopBindingView binding(ctx.tree, node);
-    Domain domain = checkDomain(ctx, binding.domain());
+    LoopDomain domain = checkDomain(ctx, binding.domain());
     refuseList(ctx, domain);
     // From the second variable on bounds may use the first, so nothing of them is hoisted.
     ctx.canHoist = false;

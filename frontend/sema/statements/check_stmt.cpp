@@ -255,10 +255,10 @@ static Stmt *checkJump(Context &ctx, NodeId node, bool isBreak) {
   }
   LoopFrame &loop = ctx.loops.back();
   loop.jumps = true;
-  DiagId id = loop.kind == LoopKind::Parallel ? DiagId::JumpOutOfParallel : DiagId::JumpInPipeline;
+  DiagId id = loop.isParallel() ? DiagId::JumpOutOfParallel : DiagId::JumpInPipeline;
   // In both cases iterations overlap or run elsewhere, so no iteration can end the loop for the
   // others.
-  if (loop.kind == LoopKind::Parallel || loop.pipelined)
+  if (loop.isParallel() || loop.pipelined)
     ctx.sink.report(id, ctx.span(node), {word}).label(loop.span, "the loop");
   return stmt;
 }
@@ -301,7 +301,7 @@ static Stmt *checkReturn(Context &ctx, NodeId node) {
   bool inFn = ctx.inFn();
   for (const LoopFrame &loop : ctx.loops)
     // A value outside of a `fn` is reported below, and is the same mistake.
-    if (loop.kind == LoopKind::Parallel && (inFn || valueNode == kNoNode)) {
+    if (loop.isParallel() && (inFn || valueNode == kNoNode)) {
       ctx.sink.report(DiagId::JumpOutOfParallel, ctx.span(node), {"return"})
           .label(loop.span, "the loop");
       break;
