@@ -111,8 +111,10 @@ std::optional<Expression> scalarText(BodyCode &code, Operation *op) {
   if (auto cut = dyn_cast<arith::TruncIOp>(op); cut && type.isInteger(1))
     return binary(binary(valueText(code, cut.getIn()), "&", {"1"}), "!=", {"0"});
   // Other arithmetic of positions is written as dimensions are.
-  bool isOfBits =
-      isa<arith::ShLIOp, arith::ShRSIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op);
+  // The shift of the language looks at its count, so only one by a number is the same in the text.
+  auto shift = dyn_cast<arith::ShLIOp>(op);
+  bool isOfBits = isa<arith::ShRSIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op) ||
+                  (shift && matchPattern(shift.getRhs(), m_Constant()));
   if (!type || (type.isIndex() && !isOfBits) || type.isInteger(1))
     return std::nullopt;
   bool isOfTruth = op->getNumOperands() == 1 && op->getOperand(0).getType().isInteger(1);
