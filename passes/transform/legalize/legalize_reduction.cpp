@@ -36,6 +36,9 @@ struct Detour {
 /// is a whole block of memory for every element type that is scanned.
 static constexpr int64_t kLongRow = 128, kLeastSide = 16;
 
+/// A tile of more elements of 64 bits than this leaves too little room for what a scan makes in between.
+static constexpr int64_t kMostWideScanned = 2048;
+
 static OpId combinerOf(Operation *op) { return *loweringOf(op)->combiner; }
 
 static bool accumulates(Operation *op) {
@@ -337,14 +340,25 @@ static bool isLongRow(Value x, int64_t axis) {
   return extents[static_cast<size_t>(axis)].capacity >= kLongRow;
 }
 
+/// The most elements of a tile; more than any limit if that is not known.
+static int64_t elementsOf(Value x) {
+  int64_t count = 1;
+  for (const Extent &extent : extentsOf(x.getType())) {
+    if (extent.capacity == Extent::kUnknown)
+      return std::numeric_limits<int64_t>::max();
+    count *= extent.capacity;
+  }
+  return count;
+}
+
 static Value rewriteScan(const Tiles &t, Operation *op) {
   Value x = op->getOperand(0);
   auto axis = op->getAttrOfType<IntegerAttr>("axis").getInt();
   int64_t rank = rankOf(x.getType());
   int64_t capacity = extentsOf(x.getType())[static_cast<size_t>(axis)].capacity;
   std::optional<Detour> detour = detourFor(t, op, elem(x), accumulates(op) ? "tadd" : "tmax");
-  // What has no instruction for 64 bits is made of words, each step by itself.
-  if (!detour && isWide(t, elem(x)))
+  // What has no instruction for 64 bits is made of words, each step by itself, for which a few more tiles need room.
+  if (!detour && isWide(t, elem(x)) && elementsOf(x) <= kMostWideScanned)
     detour = Detour{Detour::None, elem(x)};
   if (capacity == Extent::kUnknown || !detour)
     return {};
