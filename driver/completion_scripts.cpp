@@ -145,7 +145,7 @@ Completion completionOf(const OptionInfo &option) {
   }
   if (meta == "DIR")
     return {{}, Completion::Paths::Folders};
-  if (meta == "FILE" || meta == "PATH")
+  if (meta == "FILE" || meta == "PATH" || meta == "PROGRAM")
     return {{}, Completion::Paths::Files};
   return {wordsOf(meta)};
 }

@@ -123,7 +123,7 @@ def bash():
     for words, wanted in ((["ptlc", "la"], []), (["ptlc", "lo"], ["lower"]), (["ptlc", "build", "--ta"], ["--target"]),
                           (["ptlc", "build", "--target", "a"], MACHINES), (["ptlc", "check", "--target", "=", "a"], MACHINES),
                           (["ptlc", "lower", "--to", "=", ""], ["tile", "manual"]), (["ptlc", "lower", "--to", "="], ["tile", "manual"]),
-                          (["ptlc", "check", "ker"], ["kernel.ptl"]), (["ptlc", "explain", "E031"], None), (["ptlc", "reduce", ""], []),
+                          (["ptlc", "check", "ker"], ["kernel.ptl"]), (["ptlc", "explain", "E031"], None), (["ptlc", "reduce", "ker"], ["kernel.ptl"]),
                           (["ptlc", "build", "-O", ""], ["0", "1", "2", "3"])):
         found = ask_bash(*words)
         assert found == wanted if wanted is not None else "E0312" in found, f"{words}: {found}"
