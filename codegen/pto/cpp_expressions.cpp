@@ -263,14 +263,19 @@ CppExpression formExpression(CppCode &code, Operation *op, const CppScalarRow &r
 
 } // namespace
 
-bool isInlined(Operation *op) {
-  // These are texts that depend on nothing.
-  if (isa<arith::ConstantOp, ir::ConstantOp, ReserveBufferOp, ImportReservedBufferOp>(op))
+/// Whether an operation never has a variable: its text is no longer than a name.
+static bool isShort(Operation *op) {
+  // The constants are texts that depend on nothing.
+  if (isa<arith::ConstantOp, ir::ConstantOp, ReserveBufferOp, ImportReservedBufferOp, AddPtrOp,
+          ir::DimOp>(op))
     return true;
-  if (auto cast = dyn_cast<arith::IndexCastOp>(op)) // integers of 64 bits are what indices are
-    if (!cast.getIn().getType().isInteger(32) && !cast.getType().isInteger(32))
-      return true;
-  if (isa<AddPtrOp, ir::DimOp>(op))
+  auto cast = dyn_cast<arith::IndexCastOp>(op); // integers of 64 bits are what indices are
+  return cast && !cast.getIn().getType().isInteger(32) && !cast.getType().isInteger(32);
+}
+
+/// Whether an operation needs no variable as far as its own value is concerned.
+static bool needsNoVariable(Operation *op) {
+  if (isShort(op))
     return true;
   if (isa<ir::LoadOp, ir::SliceOp>(op)) // of the host: reads memory of the device
     return false;
@@ -285,6 +290,24 @@ bool isInlined(Operation *op) {
   // A name from the source makes code readable, so it is kept.
   return op->getResult(0).hasOneUse() && !named;
 }
+
+/// How many operations stand within each other in the text of an operation, down to variables; 0 for
+/// one that has a variable itself, since they would be too many.
+static unsigned nestingOf(Operation *op) {
+  /// Deeper expressions are hard to read, and breaking them into lines takes the formatter seconds.
+  constexpr unsigned kMost = 8;
+  if (!needsNoVariable(op))
+    return 0;
+  unsigned nesting = 0;
+  for (Value operand : op->getOperands())
+    if (Operation *inner = operand.getDefiningOp())
+      nesting = std::max(nesting, nestingOf(inner));
+  if (!isShort(op))
+    ++nesting;
+  return nesting < kMost ? nesting : 0;
+}
+
+bool isInlined(Operation *op) { return isShort(op) || (needsNoVariable(op) && nestingOf(op) > 0); }
 
 CppExpression expression(CppCode &code, Value value) {
   Operation *op = value.getDefiningOp();

@@ -15,8 +15,8 @@ std::string textOf(CppCode &code, mlir::Value value);
 /// reported as an error.
 CppExpression operationExpression(CppCode &code, mlir::Operation *op);
 
-/// Whether an operation gets no variable: pure scalars that have one use and no name in the source,
-/// and expressions that are no longer than a name.
+/// Whether an operation gets no variable: pure scalars that have one use, no name in the source and
+/// not too many operations in their text, and expressions that are no longer than a name.
 bool isInlined(mlir::Operation *op);
 
 /// `a + b`, where zeros are left out.
