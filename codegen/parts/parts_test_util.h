@@ -60,6 +60,11 @@ inline Value numbers(std::vector<int64_t> shape, int64_t salt, ElemKind elem = E
   return Value::array(std::move(array));
 }
 
+/// The same as whole numbers of 32 bits.
+inline Value ints(std::vector<int64_t> shape, int64_t salt) {
+  return numbers(std::move(shape), salt, ElemKind::I32);
+}
+
 /// Whether two numbers have the same value, as `==` compares them: both zeros are equal, and here all that are not a
 /// number. `tolerance` is relative to the larger number, for values that are rounded on the way.
 inline bool isSameNumber(Scalar x, Scalar y, double tolerance) {
@@ -153,6 +158,25 @@ inline std::string projectText(const std::string &path) {
   std::stringstream text;
   text << file.rdbuf();
   return text.str();
+}
+
+/// Entries by name, with their arguments.
+using Calls = std::vector<std::pair<std::string, std::vector<Value>>>;
+
+/// Expects that calls of the entries of a file agree with the reference on all shapes, in two orders of delivery.
+inline void expectAgreement(const std::string &file, const Calls &calls,
+                            const std::vector<MachineShape> &shapes) {
+  CheckedText checked(projectText(file));
+  ASSERT_TRUE(checked.ok()) << checked.errors();
+  for (const MachineShape &shape : shapes)
+    for (uint64_t seed : {1u, 7u})
+      for (const auto &[name, args] : calls) {
+        std::string text = name;
+        for (const auto &[level, count] : shape)
+          text += ", " + std::to_string(count) + " " + level + "s";
+        EXPECT_EQ(compareOnShape(checked, *checked.find(name), args, shape, seed), "")
+            << text << ", seed " << seed;
+      }
 }
 
 /// Checks that everything that is refused is refused because of the placement of its arrays.

@@ -4,21 +4,8 @@
 namespace ptl::parts {
 namespace {
 
-Value ints(std::vector<int64_t> shape, int64_t salt) {
-  return numbers(std::move(shape), salt, ElemKind::I32);
-}
-
-using Calls = std::vector<std::pair<std::string, std::vector<Value>>>;
-
 void expectAgreement(const Calls &calls, const std::vector<MachineShape> &shapes) {
-  CheckedText checked(projectText("codegen/parts/testdata/sections.ptl"));
-  ASSERT_TRUE(checked.ok()) << checked.errors();
-  for (const MachineShape &shape : shapes)
-    for (uint64_t seed : {1u, 7u})
-      for (const auto &[name, args] : calls)
-        EXPECT_EQ(compareOnShape(checked, *checked.find(name), args, shape, seed), "")
-            << name << " on " << shape.begin()->second << " " << shape.begin()->first << "s, seed "
-            << seed;
+  parts::expectAgreement("codegen/parts/testdata/sections.ptl", calls, shapes);
 }
 
 TEST(Sections, AgreeWithTheReference) {

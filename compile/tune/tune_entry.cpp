@@ -30,15 +30,9 @@ static const ScheduleDecl *scheduleToday(const TuneQuestion &question) {
         return size->second;
     return std::nullopt;
   };
-  LocalLookup none = [](const Local &) { return std::nullopt; };
-  std::string own = question.options.chip ? question.options.chip->name : "cpu";
-  for (const std::string &machine : {own, std::string()})
-    for (const auto &module : question.program.modules)
-      for (const ScheduleDecl *schedule : module->schedules)
-        if (schedule->target == &question.decl && schedule->machine == machine &&
-            (!schedule->when || conditionHolds(*schedule->when, statics, none).value_or(false)))
-          return schedule;
-  return nullptr;
+  return applyingSchedule(
+      question.program, question.decl,
+      question.options.chip ? std::string_view(question.options.chip->name) : "cpu", statics);
 }
 
 EntryTuning::EntryTuning(TuneQuestion question) : question_(std::move(question)) {

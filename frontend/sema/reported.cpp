@@ -56,6 +56,18 @@ std::optional<bool> conditionHolds(const Expr &condition, const DimLookup &dims,
   }
 }
 
+const ScheduleDecl *applyingSchedule(const CheckedProgram &program, const CallableDecl &decl,
+                                     std::string_view machine, const DimLookup &dims) {
+  LocalLookup none = [](const Local &) { return std::nullopt; };
+  for (std::string_view name : {machine, std::string_view()})
+    for (const auto &module : program.modules)
+      for (const ScheduleDecl *schedule : module->schedules)
+        if (schedule->target == &decl && schedule->machine == name &&
+            (!schedule->when || conditionHolds(*schedule->when, dims, none).value_or(false)))
+          return schedule;
+  return nullptr;
+}
+
 const WhereClause *excludingWhere(const CallableDecl &decl, const LocalLookup &values) {
   DimLookup dims = [&](SymbolId symbol) -> std::optional<int64_t> {
     for (const Tunable &tunable : decl.tunables)

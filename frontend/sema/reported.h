@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace ptl {
@@ -14,6 +15,10 @@ using LocalLookup = std::function<std::optional<int64_t>(const Local &local)>;
 /// Whether a condition on dimensions and tunables holds; nothing where that is not known.
 std::optional<bool> conditionHolds(const Expr &condition, const DimLookup &dims,
                                    const LocalLookup &locals);
+/// The schedule of a declaration that applies on a machine to these sizes: the first for that machine whose `when` is known to
+/// hold, or else the first for all machines; null if there is none.
+const ScheduleDecl *applyingSchedule(const CheckedProgram &program, const CallableDecl &decl,
+                                     std::string_view machine, const DimLookup &dims);
 /// The first `where` on tunables that does not hold for the values of all tunables of a
 /// declaration; null if there is none. The body relies on them.
 const WhereClause *excludingWhere(const CallableDecl &decl, const LocalLookup &values);

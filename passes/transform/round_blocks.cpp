@@ -42,8 +42,8 @@ struct RowOfRound {
   Operation *op;
   size_t axis;     ///< of the base; rounds go along it
   bool isBackward; ///< whether the next round has the row before
-  bool
-      isColumn; ///< whether the axis of rounds comes last, so that a round has an element of each row
+  /// Whether the axis of rounds comes last, so that a round has an element of each row.
+  bool isColumn;
 };
 
 /// What a round computes from rows that are read, and from nothing that another round leaves: for the rounds of a

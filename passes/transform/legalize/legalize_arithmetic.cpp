@@ -194,8 +194,8 @@ static Value belowUnsigned(const Tiles &t, Value a, Value b) {
 /// Without signs: half of the dividend has none, and the last bit is one comparison.
 static std::pair<Value, Value> divideUnsigned(const Tiles &t, Value a, Value b) {
   Value half = divideSigned(t, t.shrUnsigned(a, 1), b).first;
-  Value huge = t.shr(b, static_cast<int>(intBits(elem(b))) -
-                            1); // Such a divisor goes into nothing more than once.
+  // A divisor with its first bit set goes into nothing more than once.
+  Value huge = t.shr(b, static_cast<int>(intBits(elem(b))) - 1);
   Value q = t.bitAnd(t.shl(half, 1), t.bitNot(huge));
   Value rest = t.sub(a, t.mul(q, b));
   // The rest may still hold the divisor once, since the last bit of a was left out.
