@@ -8,6 +8,7 @@
 #include "compile/cost/cost.h"
 
 #include <functional>
+#include <optional>
 
 namespace ptl {
 
@@ -30,8 +31,10 @@ const AdviceInfo &adviceInfo(AdviceKind kind);
 
 struct AdviceLimits {
   size_t mostTries = 160; ///< at most so many programs are compiled
-  /// Asked before every try; true ends the search, and what was found so far is reported. Null:
-  /// never.
+  /// The search ends after this process has used so many seconds of processors, and what was found
+  /// so far is reported. A busy machine thus takes longer, and finds the same. Null: no limit.
+  std::optional<double> seconds = {};
+  /// Asked before every try; true ends the search likewise. Null: never.
   std::function<bool()> isOver = {};
 };
 

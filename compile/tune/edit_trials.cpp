@@ -29,7 +29,10 @@ EditTrials::EditTrials(const CostQuestion &question, const CompilerOptions &opti
 
 bool EditTrials::isOver() { return tries_ >= limits_.mostTries || isStopped(); }
 
-bool EditTrials::isStopped() const { return limits_.isOver && limits_.isOver(); }
+bool EditTrials::isStopped() const {
+  double used = static_cast<double>(std::clock() - begin_) / CLOCKS_PER_SEC;
+  return (limits_.seconds && used >= *limits_.seconds) || (limits_.isOver && limits_.isOver());
+}
 
 std::string EditTrials::edited(const std::vector<TextEdit> &edits) const {
   return applyFixes(question_.sources.file(root_).text(), root_,

@@ -5,6 +5,7 @@
 #include "compile/chip/chip_program.h"
 #include "compile/tune/advice.h"
 
+#include <ctime>
 #include <map>
 
 namespace ptl {
@@ -43,6 +44,7 @@ private:
   const CostQuestion &question_;
   CompilerOptions options_;
   const AdviceLimits &limits_;
+  std::clock_t begin_ = std::clock(); ///< the processor time of this process at the start
   FileId root_;
   std::shared_ptr<TrialSource> present_;
   size_t presentReports_ = 0; ///< errors and warnings of the present text

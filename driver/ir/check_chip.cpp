@@ -14,7 +14,6 @@
 #include "driver/ir/time_on_levels.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 
 namespace ptl {
@@ -52,11 +51,9 @@ public:
                           *costs_,       sizesFor(*entry.binding.decl),
                           /*hints=*/true};
     Cost &cost = found.emplace_back(costOf(question, lowered));
-    auto start = std::chrono::steady_clock::now();
     // Each change is compiled and simulated, so the search has a limit of time.
-    std::chrono::seconds budget(session_.options().number(OptionId::Budget).value_or(10));
     AdviceLimits limits;
-    limits.isOver = [&] { return std::chrono::steady_clock::now() - start >= budget; };
+    limits.seconds = session_.options().number(OptionId::Budget).value_or(10);
     advise(cost, question, how_, limits);
   }
 

@@ -163,7 +163,7 @@ void FeasibilityQueue::ask(Task task) {
   request["advice"] = task.advice;
   // Ten seconds are beyond what a user waits for, so a compiler that takes longer counts as hung; a
   // search for advice is asked for while nobody waits, and tries many compilations.
-  request["timeoutMs"] = task.advice ? 20000 : 10000;
+  request["timeoutMs"] = task.advice ? 120000 : 10000;
   isAsking_ = true;
   // A copy of the document shares its chunks, so places in the answer can be told from later ones.
   auto onAnswer = [this, task, request, document = file->document,
