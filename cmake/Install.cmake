@@ -1,5 +1,5 @@
 # What `cmake --install` copies, by component, and the packages that `./dev dist` makes of it. Everything is found from where the
-# program lies: `bin/ptlc` looks for `lib/libptlc-ir.so`, `lib/libptl_rt.so` and `share/ptl/std`, so a tree can be moved whole.
+# program lies: `bin/ptlc` looks for `bin/ptlc-ir`, `lib/libptl_rt.so` and `share/ptl/std`, so a tree can be moved whole.
 # `lib` is not the system's folder for one architecture, since an installation is for one.
 include(CMakePackageConfigHelpers)
 set(cmake_folder lib/cmake/ptl)
@@ -8,8 +8,7 @@ set(doc_folder share/doc/ptl)
 # The compiler: what `ptlc` needs, and nothing else.
 install(TARGETS ptlc EXPORT ptlTargets RUNTIME DESTINATION bin COMPONENT compiler)
 # The process that answers calls of agents (`ptlc mcp`), and the language server's questions.
-install(TARGETS ptl-lsp-worker RUNTIME DESTINATION bin COMPONENT compiler)
-install(TARGETS ptlc-ir LIBRARY DESTINATION lib COMPONENT compiler)
+install(TARGETS ptlc-ir RUNTIME DESTINATION bin COMPONENT compiler)
 # Loaded where a program runs as ranks of MPI, and only there is MPI needed.
 if(TARGET ptl-mpi)
   install(TARGETS ptl-mpi LIBRARY DESTINATION lib COMPONENT compiler)
@@ -46,7 +45,7 @@ install(DIRECTORY docs/ DESTINATION ${doc_folder}/docs COMPONENT documentation)
 install(DIRECTORY examples DESTINATION share/ptl COMPONENT documentation)
 
 # All that is installed.
-add_custom_target(ptl_installed DEPENDS ptlc ptlc-ir ptl_rt ptl-lsp ptl-lsp-worker ptl_command_files $<TARGET_NAME_IF_EXISTS:ptl_torch_access>)
+add_custom_target(ptl_installed DEPENDS ptlc ptlc-ir ptl_rt ptl-lsp ptl_command_files $<TARGET_NAME_IF_EXISTS:ptl_torch_access>)
 
 # Packages: `.deb` and `.tar.gz` of all that is installed.
 set(CPACK_GENERATOR DEB TGZ)

@@ -1,4 +1,4 @@
-// `ptlc check`: in the executable and, for chips, in libptlc-ir.
+// `ptlc check`: in the executable and, for chips, in ptlc-ir.
 #pragma once
 
 #include "driver/session.h"

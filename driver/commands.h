@@ -17,7 +17,8 @@ ExitCode runCache(const Options &options);
 ExitCode runMcp(const Options &options);
 ExitCode runReduce(const Options &options);
 
-/// Loads libptlc-ir and passes it the whole command line; `argv[1]` is the command.
-ExitCode runInLibrary(const Options &options, std::vector<std::string> arguments);
+/// Becomes `ptlc-ir`, the program beside `ptlc` that has MLIR and LLVM, with the whole command line;
+/// `arguments[1]` is the command. Returns only if it cannot be started.
+ExitCode runInCompiler(const Options &options, std::vector<std::string> arguments);
 
 } // namespace ptl

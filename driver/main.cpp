@@ -21,7 +21,7 @@ static ExitCode runFront(const CommandInfo &command, const Options &options,
                          const std::vector<std::string> &arguments) {
   switch (command.id) {
   case CommandId::Check:
-    return runCheck(options, {}, [&] { return runInLibrary(options, arguments); });
+    return runCheck(options, {}, [&] { return runInCompiler(options, arguments); });
   case CommandId::Fmt:
     return runFmt(options);
   case CommandId::Debug:
@@ -87,7 +87,7 @@ static std::string wrongValue(CommandId command, const Options &options) {
 
 /// Whether the command needs IR: most say so in their table, `check` when it is asked about chips
 /// or costs.
-static bool isInLibrary(const CommandInfo &command, const Options &options) {
+static bool isInCompiler(const CommandInfo &command, const Options &options) {
   std::string_view target = options.value(OptionId::Target);
   bool isForChips =
       target.empty() ? options.has(OptionId::Machine) : target != "cpu" && target != "reference";
@@ -128,8 +128,8 @@ int main(int argc, char **argv) {
     return print(helpText(command));
   if (std::string wrong = wrongValue(command->id, parsed.options); !wrong.empty())
     return static_cast<int>(usageError(wrong));
-  ExitCode code = isInLibrary(*command, parsed.options)
-                      ? runInLibrary(parsed.options, arguments)
+  ExitCode code = isInCompiler(*command, parsed.options)
+                      ? runInCompiler(parsed.options, arguments)
                       : runFront(*command, parsed.options, arguments);
   // Nothing that is static has to be taken apart, and LLVM has thousands of such things.
   std::fflush(nullptr);

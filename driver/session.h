@@ -1,5 +1,5 @@
 // One run of `ptlc`: its sources, its diagnostics and how they are shown. It is used both by the
-// commands of the executable and by those of libptlc-ir.
+// commands of the executable and by those of ptlc-ir.
 #pragma once
 
 #include "driver/options.h"

@@ -134,12 +134,12 @@ def another_build(place: Place) -> None:
     place.run()
     entry = place.only()
     other = place.folder / "other"
-    for folder, name in (("bin", "ptlc"), ("lib", "libptlc-ir.so")):
-        (other / folder).mkdir(parents=True)
+    for folder, name in (("bin", "ptlc"), ("bin", "ptlc-ir")):
+        (other / folder).mkdir(parents=True, exist_ok=True)
         shutil.copy(place.tools.build / folder / name, other / folder / name)
-    offset, size = build_id(other / "lib/libptlc-ir.so")
+    offset, size = build_id(other / "bin/ptlc-ir")
     expect(size >= 8, size)
-    with open(other / "lib/libptlc-ir.so", "r+b") as file:
+    with open(other / "bin/ptlc-ir", "r+b") as file:
         file.seek(offset)
         first = file.read(1)
         file.seek(offset)

@@ -136,7 +136,7 @@ void Jobs::spawn(Job *job) {
   streams[1].data.stream = reinterpret_cast<uv_stream_t *>(&job->out);
   streams[2].flags = UV_INHERIT_FD;
   streams[2].data.fd = 2;
-  std::string program = executableFolder() + "ptl-lsp-worker", call = "--call";
+  std::string program = executableFolder() + "ptlc-ir", call = "--call";
   std::array<char *, 3> arguments = {program.data(), call.data(), nullptr};
   uv_process_options_t options{};
   options.file = program.c_str();

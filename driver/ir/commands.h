@@ -1,4 +1,4 @@
-// The commands of libptlc-ir. Each takes its command line, prints its messages and returns the exit
+// The commands of `ptlc-ir`. Each takes its command line, prints its messages and returns the exit
 // code.
 #pragma once
 
@@ -7,6 +7,10 @@
 #include "runtime/context.h"
 
 namespace ptl {
+
+/// Runs the command `argv[1]` with the options after it. `ptlc` has found them well-formed. The
+/// caller ends the process without destroying static objects, of which LLVM has thousands.
+ExitCode runCommandLine(int argc, char **argv);
 
 /// Runs `check` for the chips of `--target`.
 ExitCode runCheckForChips(const Options &options);

@@ -1,13 +1,17 @@
-// ptl-lsp-worker: computes what needs IR for the language server, and for agents (`ptlc mcp`). Started
-// by them, ended by them; what goes wrong here costs one request.
+// ptlc-ir: everything that needs MLIR and LLVM, in a program of its own, so that what does not need
+// them starts without. It is what `ptlc` becomes for such commands, and the process that answers the
+// language server and agents (`ptlc mcp`): started and ended by them, it costs one request if
+// something goes wrong here.
 #include "agent/tools/worker.h"
 #include "common/read_number.h"
+#include "driver/ir/commands.h"
 #include "frontend/base/install.h"
 #include "frontend/base/time_slice.h"
 #include "lsp/worker/limits.h"
 #include "lsp/worker/worker.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <unistd.h>
@@ -19,11 +23,13 @@ namespace {
 
 constexpr int kWrongUsage = 2; ///< exit code, as that of `ptlc`
 constexpr const char *kUsage =
-    "usage: ptl-lsp-worker [--memory MIB] [--timeout MS] [--cache MIB]\n"
+    "usage: ptlc-ir [--memory MIB] [--timeout MS] [--cache MIB]\n"
     "         answers requests on standard input, framed as in LSP\n"
-    "       ptl-lsp-worker --call\n"
+    "       ptlc-ir --call\n"
     "         answers one call of an agent: a line of JSON on standard input (`ptlc mcp`)\n"
-    "       ptl-lsp-worker --once FILE --stage STAGE [--entry NAME] [-D NAME=VALUE]… [--level N]\n"
+    "       ptlc-ir --command PTLC COMMAND [OPTIONS]…\n"
+    "         runs a command of `ptlc`\n"
+    "       ptlc-ir --once FILE --stage STAGE [--entry NAME] [-D NAME=VALUE]… [--level N]\n"
     "         [--processor NAME] [--intel] [--text]\n"
     "         prints one answer as JSON, or with --text the stage alone\n";
 
@@ -145,6 +151,12 @@ int serve(const Arguments &arguments, WorkerOptions options) {
 // handler that answers the request with where it happened.
 // NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char **argv) {
+  // The name that `ptlc` was called by comes before the command.
+  if (argc > 3 && std::string_view(argv[1]) == "--command") {
+    ExitCode code = runCommandLine(argc - 2, argv + 2);
+    std::fflush(nullptr);
+    std::_Exit(static_cast<int>(code));
+  }
   if (argc == 2 && std::string_view(argv[1]) == "--call")
     return agent::runWorker();
   Arguments arguments = readArguments(argc, argv);

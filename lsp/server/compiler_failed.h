@@ -6,7 +6,7 @@
 namespace ptl::lsp {
 
 /// Records that the worker crashed in a request about a declaration. A diagnostic there gives the
-/// reason and a file with the request, from which `ptl-lsp-worker` can reproduce it, until the text
+/// reason and a file with the request, from which `ptlc-ir` can reproduce it, until the text
 /// changes.
 void compilerFailed(Server &server, const std::string &path, const std::string &entry,
                     const std::string &message, const json &request);

@@ -71,7 +71,7 @@ Server::Server(uv_loop_t *loop, CheckOptions options)
     : session{ide::Workspace(std::move(options)), {}, {}},
       connection(loop, {[this](std::string_view bytes) { onBytes(bytes); }, reportProblem},
                  {[this] { onEnd(); }, reportProblem}),
-      worker(loop, executableFolder() + "ptl-lsp-worker", standardLibraryFolder()),
+      worker(loop, executableFolder() + "ptlc-ir", standardLibraryFolder()),
       background(loop), feasibility(*this), publisher(*this),
       watcher(loop, {[this](const std::string &path) { fileChanged(*this, path); }, reportProblem}),
       project(loop, session), loop_(loop),

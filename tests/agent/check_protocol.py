@@ -174,7 +174,7 @@ def incomplete(tools):
     with tempfile.TemporaryDirectory() as folder:
         client = Client(shutil.copy(tools.ptlc, folder), [tools.folder])
         why = client.refused("check", {"file": "slow.ptl"})
-        assert "ptl-lsp-worker` cannot be started" in why and "in the folder of `ptlc`" in why, why
+        assert "ptlc-ir` cannot be started" in why and "in the folder of `ptlc`" in why, why
         assert client.request("ping") == {} and client.close() == 0
 
 

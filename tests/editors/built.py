@@ -37,7 +37,7 @@ def main(test) -> int:
     the editor's home. It fails by `Failed`."""
     build = pathlib.Path(sys.argv[1]).resolve()
     try:
-        for program in ("ptl-lsp", "ptl-lsp-worker", "ptlc"):
+        for program in ("ptl-lsp", "ptlc-ir", "ptlc"):
             if not (build / "bin" / program).exists():
                 raise Failed(f"{build}/bin/{program} is not built")
         with tempfile.TemporaryDirectory() as folder:

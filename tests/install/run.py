@@ -51,7 +51,7 @@ def programs():
     # The standard library is found, and a chip's machine file.
     run(ptlc, "build", PREFIX / "share/ptl/examples/08_transformer.ptl", "--target", "a3", "--emit=pto", "-o", WORK / "x.pto")
     run(PREFIX / "bin/ptl-lsp", "--check", PREFIX / "share/ptl/std/nn.ptl")
-    for file in ("bin/ptlc", "bin/ptl-lsp", "bin/ptl-lsp-worker", "lib/libptlc-ir.so", "lib/libptl_rt.so"):
+    for file in ("bin/ptlc", "bin/ptl-lsp", "bin/ptlc-ir", "lib/libptl_rt.so"):
         needs = subprocess.run(["ldd", PREFIX / file], capture_output=True, text=True, check=True).stdout
         names = {line.split()[0] for line in needs.splitlines() if "=>" in line}
         assert names <= {"libc.so.6", "libm.so.6"}, f"{file} needs {names}"
@@ -75,7 +75,7 @@ def tour():
 
 def components():
     """A component brings what it says and no more."""
-    for component, has, lacks in (("compiler", "lib/libptlc-ir.so", "bin/ptl-lsp"), ("runtime", "lib/libptl_rt.so", "bin/ptlc"),
+    for component, has, lacks in (("compiler", "bin/ptlc-ir", "bin/ptl-lsp"), ("runtime", "lib/libptl_rt.so", "bin/ptlc"),
                                   ("development", "include/ptl/ptl.h", "lib/libptl_rt.so")):
         prefix = WORK / component
         run("cmake", "--install", BUILD, "--prefix", prefix, "--component", component)

@@ -32,7 +32,7 @@ def with_worker(place: Place, name: str, script: str) -> Place:
     folder = place.folder / name
     (folder / "bin").mkdir(parents=True)
     shutil.copy(place.bin / "ptl-lsp", folder / "bin")
-    worker = folder / "bin" / "ptl-lsp-worker"
+    worker = folder / "bin" / "ptlc-ir"
     worker.write_text(script)
     worker.chmod(0o755)
     return Place(folder, folder)
@@ -40,7 +40,7 @@ def with_worker(place: Place, name: str, script: str) -> Place:
 
 def spoiling(place: Place, name: str, seed: int) -> Place:
     script = pathlib.Path(__file__).with_name("spoilt_worker.py")
-    return with_worker(place, name, f"#!/bin/sh\nexec {sys.executable} {script} {place.bin / 'ptl-lsp-worker'} {seed}\n")
+    return with_worker(place, name, f"#!/bin/sh\nexec {sys.executable} {script} {place.bin / 'ptlc-ir'} {seed}\n")
 
 
 class Talk:
@@ -329,7 +329,7 @@ def is_alive(pid) -> bool:
 
 def orphans(place: Place):
     """A worker that computes ends when its server is killed."""
-    worker = f"#!/bin/sh\nexec {place.bin / 'ptl-lsp-worker'} --fault hang:optimise --timeout 600000\n"
+    worker = f"#!/bin/sh\nexec {place.bin / 'ptlc-ir'} --fault hang:optimise --timeout 600000\n"
     with Talk(with_worker(place, "hanging", worker), "orphans") as talk:
         talk.client.start_request("ptl/preview", {**talk.preview(), "stage": "asm"})
         for _ in range(100):

@@ -90,10 +90,10 @@ def _keep_limit(folder, newest):
 
 
 def _identity(compiler):
-    """Names the build of the compiler: of `ptlc`, and of the library beside it that makes code."""
+    """Names the build of the compiler: of `ptlc`, and of the program beside it that makes code."""
     folder = pathlib.Path(os.path.realpath(compiler)).parent
     files = [compiler]
-    files += [path for path in (folder / "libptlc-ir.so", folder.parent / "lib" / "libptlc-ir.so") if path.exists()]
+    files += [path for path in (folder / "ptlc-ir",) if path.exists()]
     return [(str(path), info.st_mtime_ns, info.st_size) for path in files for info in [os.stat(path)]]
 
 

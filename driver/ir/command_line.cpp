@@ -1,11 +1,11 @@
-// The entry of libptlc-ir: `ptlc` hands its whole command line over.
+// `ptlc-ir --command`: `ptlc` hands its whole command line over.
 #include "driver/ir/commands.h"
 
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdlib>
 
-using namespace ptl;
+namespace ptl {
 
 static ExitCode runCommand(const CommandInfo &command, const Options &options) {
   switch (command.id) {
@@ -30,18 +30,19 @@ static ExitCode runCommand(const CommandInfo &command, const Options &options) {
   }
 }
 
-extern "C" __attribute__((visibility("default"))) int ptlcIrMain(int argc, char **argv) {
+ExitCode runCommandLine(int argc, char **argv) {
   const CommandInfo *command = findCommand(argv[1]);
   ParsedOptions parsed = parseOptions(*command, {argv + 2, argv + argc});
   const Options &options = parsed.options;
   if (options.positional().empty())
-    return static_cast<int>(usageError("name the file that the command is for"));
+    return usageError("name the file that the command is for");
   // The pool of threads reads this when it is first used.
   // 0 is the default: all cores.
   if (options.number(OptionId::Threads).value_or(0) > 0)
     ::setenv("PTL_NUM_THREADS", std::string(options.value(OptionId::Threads)).c_str(), 1);
   ExitCode code = runCommand(*command, options);
-  // The caller ends the process without taking apart what is static.
   llvm::outs().flush();
-  return static_cast<int>(code);
+  return code;
 }
+
+} // namespace ptl
