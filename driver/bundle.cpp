@@ -1,13 +1,11 @@
 #include "driver/bundle.h"
 
+#include "driver/command_line.h"
 #include "driver/version.h"
 #include "frontend/base/output.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,18 +13,14 @@ namespace ptl {
 
 std::string bundleFolder() { return "ptlc-bundle-" + std::to_string(::getpid()); }
 
-/// The arguments of this process, each in quotes of the shell.
-static std::string commandLine() {
-  // The shell has expanded the words already, so this is what really ran.
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  std::string words{std::istreambuf_iterator<char>(file), {}}, text;
-  for (size_t begin = 0; begin < words.size();) {
-    size_t end = std::min(words.find('\0', begin), words.size());
+/// The running command, each word in quotes of the shell.
+static std::string quotedCommand() {
+  std::string text;
+  for (const std::string &word : runningCommand()) {
     text += text.empty() ? "'" : " '";
-    for (char c : words.substr(begin, end - begin))
+    for (char c : word)
       text += c == '\'' ? std::string("'\\''") : std::string(1, c);
     text += "'";
-    begin = end + 1;
   }
   return text;
 }
@@ -49,7 +43,7 @@ std::string writeBundle(const std::string &folder, const SourceManager &sources,
       writeOutput(folder + "/" + name, text, &reason);
   };
   add("report.txt", versionText() + "stage: " + fault.stage + "\nmessage: " + fault.message +
-                        "\ncommand: " + commandLine() + "\n");
+                        "\ncommand: " + quotedCommand() + "\n");
   for (FileId id = 0; id < sources.size(); ++id)
     add(fileNameFor(sources.file(id).path()), sources.file(id).text());
   if (!fault.ir.empty())

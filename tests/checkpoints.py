@@ -209,7 +209,7 @@ def random_kills(count, seed):
 
 if __name__ == "__main__":
     build = pathlib.Path(sys.argv[1])
-    tools = Tools(build)
+    tools = Tools(build).in_processes()
     tests = [on_other_shapes_in_one_process, a_flipped_bit_is_noticed, programs_that_do_not_fit, where_none_are_saved]
     if has_mpi(build):
         tests += [ranks_that_see_other_files, killed_while_a_checkpoint_is_written, killed_between_checkpoints]

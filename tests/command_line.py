@@ -1,5 +1,6 @@
 """The conventions of `ptlc`: exit codes, standard input and output, response files, colours, dependency files.
 `command_line.py BUILD`."""
+import copy
 import json
 import os
 import pathlib
@@ -10,6 +11,7 @@ import sys
 
 import numpy
 
+import served
 from harness import ENVIRONMENT, Tools, expect, in_folders, run_cases
 
 GOOD = "fn id(x: f32) -> f32 {\n    return x\n}\n"
@@ -646,15 +648,39 @@ def fast_start(tools: Tools, folder: pathlib.Path) -> None:
     expect(min(times) < 0.01, f"`ptlc explain` takes {min(times) * 1e3:.1f} ms")
 
 
+def one_process(tools: Tools, folder: pathlib.Path) -> None:
+    """Commands that a process runs one after the other print, and end, as each does in a process of its own."""
+    (folder / "good.ptl").write_text(GENERIC.split("\n\n")[0] + "\n\n" + STOPS)
+    (folder / "bad.ptl").write_text(BAD)
+    run = ("run", "good.ptl", "--entry")
+    orders = (
+        (*run, "bounds", "x=ones", "N=4", "n=1"), (*run, "bounds", "x=ones", "N=4", "n=9"), (*run, "asserts", "x=ones", "N=4", "n=5"),
+        ("check", "bad.ptl"), ("check", "missing.ptl"), ("check", "good.ptl", "--target", "a3", "--cost"), ("test", "good.ptl"),
+        (*run, "bounds", "x=@missing.npy", "n=1"), ("build", "good.ptl", "--entry", "bounds", "--target", "a3", "--emit=pto", "-o", "made"),
+        ("build", "good.ptl", "--entry", "bounds", "--emit=manifest", "-o", "-"), ("lower", "good.ptl", "--entry", "none"),
+        ("build", "good.ptl", "--emit=nothing", "-o", "-"), ("build",),
+    )  # fmt: skip
+    stays = copy.copy(tools)
+    stays.in_own_process = False
+    for words in orders * 2:
+        alone, after = (each.run(*words, cwd=folder) for each in (tools, stays))
+        expect(alone == after, words, alone, after)
+    # What is not the compiler's is left to a process of its own.
+    server = served.Server(tools.path("ptlc-ir"), ENVIRONMENT)
+    for words in (["fmt", "good.ptl"], ["build", "--help"], ["build", "--nothing"], ["run", "good.ptl", "--threads", "2"], ["check", "@file"]):
+        expect(server.run(words, str(folder), 60) is None, words)
+    expect(server.run(["check", "good.ptl"], str(folder), 60) == (0, b"", b""), "the process goes on after these")
+
+
 TESTS = [
     version, exit_codes, element_types, standard_input, response_files, documents, colours, dependencies, error_limit, warnings,
     wrong_usage, deterministic, formatting, stopped_programs, values_of_conditions, tunables_given, benches, starter_project, completion,
-    machines, robust, linker, numbers, fast_start,
+    machines, robust, linker, numbers, fast_start, one_process,
 ]  # fmt: skip
 
 
 def main() -> int:
-    tools = Tools(pathlib.Path(sys.argv[1]))
+    tools = Tools(pathlib.Path(sys.argv[1])).in_processes()
     return run_cases("command_line", in_folders("command_line", TESTS, lambda test, folder: test(tools, folder)))
 
 

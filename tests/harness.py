@@ -11,6 +11,8 @@ import sys
 import tempfile
 from typing import Callable, Optional
 
+from served import Ended, served
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TIMEOUT = 120  # seconds for one command
 # No test finds code that an earlier one has left.
@@ -40,6 +42,13 @@ class Tools:
     def __init__(self, build: pathlib.Path):
         self.build = build.resolve()
         self.environment = {}
+        self.in_own_process = False
+
+    def in_processes(self) -> "Tools":
+        """The same programs, with a process for each command: for what is about the process, such as its memory, threads and end."""
+        tools = copy.copy(self)
+        tools.in_own_process = True
+        return tools
 
     def keeping(self, folder) -> "Tools":
         """The same programs, which keep compiled code in a folder: for a test that calls the same code with many data."""
@@ -51,11 +60,23 @@ class Tools:
         return self.build / "bin" / name
 
     def run(self, *arguments, cwd=None, stdin="", env=None, binary="ptlc") -> Outcome:
-        """Runs `ptlc` (or another program of ours). Colours are off, messages are not translated."""
+        """Runs `ptlc` (or another program of ours). Colours are off, messages are not translated. Commands without an environment or input
+        of their own run in a process that stays."""
+        words = [*map(str, arguments)]
+        is_served = binary == "ptlc" and not (self.in_own_process or env or stdin)
+        try:
+            done = is_served and served(self.path("ptlc-ir"), {**ENVIRONMENT, **self.environment}, words, str(cwd or os.getcwd()), TIMEOUT)
+        except Ended:
+            alone = self.in_processes().run(*words, cwd=cwd)
+            if alone.code in range(4):
+                return Outcome(-1, "", f"the process that ran this command after others ended; one of its own does not: {words}\n")
+            return alone
+        if done:
+            return Outcome(done[0], done[1].decode(errors="replace"), done[2].decode(errors="replace"))
         environment = {**ENVIRONMENT, **self.environment, **(env or {})}
         try:
             done = subprocess.run(
-                [str(self.path(binary)), *map(str, arguments)],
+                [str(self.path(binary)), *words],
                 cwd=cwd,
                 input=stdin.encode() if isinstance(stdin, str) else stdin,
                 capture_output=True,

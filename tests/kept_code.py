@@ -368,7 +368,7 @@ TESTS = [
 
 
 def main() -> int:
-    tools = Tools(pathlib.Path(sys.argv[1]))
+    tools = Tools(pathlib.Path(sys.argv[1])).in_processes()
     tests = [test for test in TESTS if len(sys.argv) < 3 or test.__name__ in sys.argv[2:]]
     return run_cases("kept_code", in_folders("kept_code", tests, lambda test, folder: test(Place(tools, folder))))
 

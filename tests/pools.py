@@ -284,7 +284,7 @@ def is_rank(process):
 
 if __name__ == "__main__":
     build = pathlib.Path(sys.argv[1])
-    tools = Tools(build)
+    tools = Tools(build).in_processes()
     tests = [agrees_with_numpy, finds_prefixes, damaged_pages_are_computed, wrong_pages_are_noticed, killed, spread_over_hosts]
     tests += [on_ranks, one_of_eight_is_killed] if has_mpi(build) else []
     if len(sys.argv) > 2:

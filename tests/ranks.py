@@ -152,7 +152,7 @@ def run_tests(kind, build, tests, at_once=None):
     if not has_mpi(build):
         print("skipped: there is no MPI (libopenmpi-dev, openmpi-bin), or ptlc was built without it")
         return 77
-    tools = Tools(build)
+    tools = Tools(build).in_processes()
     return run_cases(kind, in_folders(kind, tests, lambda test, folder: test(tools, folder)), at_once)
 
 

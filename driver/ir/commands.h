@@ -8,9 +8,8 @@
 
 namespace ptl {
 
-/// Runs the command `argv[1]` with the options after it. `ptlc` has found them well-formed. The
-/// caller ends the process without destroying static objects, of which LLVM has thousands.
-ExitCode runCommandLine(int argc, char **argv);
+/// Runs a command that needs the compiler (`needsCompiler`).
+ExitCode runCommand(const CommandInfo &command, const Options &options);
 
 /// Runs `check` for the chips of `--target`.
 ExitCode runCheckForChips(const Options &options);

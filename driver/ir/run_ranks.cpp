@@ -1,5 +1,6 @@
 #include "driver/ir/run_ranks.h"
 
+#include "driver/command_line.h"
 #include "driver/commands.h"
 
 #include <cerrno>
@@ -8,8 +9,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
-#include <fstream>
-#include <iterator>
 #include <thread>
 #include <unistd.h>
 
@@ -62,16 +61,13 @@ ranks::Outcome Ranks::start(uint32_t count, double patience, ranks::Keeper::Name
     return {false, missing,
             "libptl-mpi.so is not beside `ptlc`: it is built if MPI is installed (libopenmpi-dev)"};
   // The ranks get this command line, and find out by their environment that they are ranks.
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  std::string line((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   std::vector<std::string> words = {"mpirun", "--quiet", "--oversubscribe", "-n",
                                     std::to_string(count)};
   // Open MPI refuses to run for the superuser unless that is said, and in containers there is often no other user.
   if (::geteuid() == 0)
     words.push_back("--allow-run-as-root");
   words.push_back(std::string(executableFolder()) + "ptlc");
-  for (size_t at = line.find('\0'); at + 1 < line.size(); at = line.find('\0', at + 1))
-    words.emplace_back(line.c_str() + at + 1);
+  words.insert(words.end(), runningCommand().begin() + 1, runningCommand().end());
   ranks::Limits limits;
   limits.patience = patience;
   return ranks::attend(std::move(words), count, limits, std::move(nameOf));

@@ -4,7 +4,9 @@
 // something goes wrong here.
 #include "agent/tools/worker.h"
 #include "common/read_number.h"
+#include "driver/command_line.h"
 #include "driver/ir/commands.h"
+#include "driver/worker/serve_commands.h"
 #include "frontend/base/install.h"
 #include "frontend/base/time_slice.h"
 #include "lsp/worker/limits.h"
@@ -29,6 +31,8 @@ constexpr const char *kUsage =
     "         answers one call of an agent: a line of JSON on standard input (`ptlc mcp`)\n"
     "       ptlc-ir --command PTLC COMMAND [OPTIONS]…\n"
     "         runs a command of `ptlc`\n"
+    "       ptlc-ir --commands\n"
+    "         runs commands of `ptlc` that it reads from standard input (driver/README.md)\n"
     "       ptlc-ir --once FILE --stage STAGE [--entry NAME] [-D NAME=VALUE]… [--level N]\n"
     "         [--processor NAME] [--intel] [--text]\n"
     "         prints one answer as JSON, or with --text the stage alone\n";
@@ -145,19 +149,31 @@ int serve(const Arguments &arguments, WorkerOptions options) {
   return 0;
 }
 
+/// Runs a command of the compiler, with the name that `ptlc` was called by first, and ends the
+/// process.
+[[noreturn]] void runOneCommand(const std::vector<std::string> &arguments) {
+  CommandLine line = readCommandLine(arguments);
+  bool isRight = line.command && needsCompiler(*line.command, line.options);
+  // `check` comes here too if the file turns out to need the prover.
+  isRight |= line.command && line.command->id == CommandId::Check;
+  ExitCode code = isRight ? runCommand(*line.command, line.options) : usageError(line.error);
+  // Nothing that is static has to be taken apart, and LLVM has thousands of such things.
+  std::fflush(nullptr);
+  std::_Exit(static_cast<int>(code));
+}
+
 } // namespace
 
 // What is thrown and caught nowhere, as when there is no memory, ends the process by way of the
 // handler that answers the request with where it happened.
 // NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char **argv) {
-  // The name that `ptlc` was called by comes before the command.
-  if (argc > 3 && std::string_view(argv[1]) == "--command") {
-    ExitCode code = runCommandLine(argc - 2, argv + 2);
-    std::fflush(nullptr);
-    std::_Exit(static_cast<int>(code));
-  }
-  if (argc == 2 && std::string_view(argv[1]) == "--call")
+  std::string_view first = argc > 1 ? argv[1] : "";
+  if (first == "--command")
+    runOneCommand({argv + 2, argv + argc});
+  if (argc == 2 && first == "--commands")
+    return serveCommands();
+  if (argc == 2 && first == "--call")
     return agent::runWorker();
   Arguments arguments = readArguments(argc, argv);
   if (arguments.isWrong) {

@@ -1,4 +1,3 @@
-// `ptlc-ir --command`: `ptlc` hands its whole command line over.
 #include "driver/ir/commands.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -7,7 +6,7 @@
 
 namespace ptl {
 
-static ExitCode runCommand(const CommandInfo &command, const Options &options) {
+static ExitCode runNamed(const CommandInfo &command, const Options &options) {
   switch (command.id) {
   case CommandId::Check:
     return runCheckForChips(options);
@@ -30,17 +29,14 @@ static ExitCode runCommand(const CommandInfo &command, const Options &options) {
   }
 }
 
-ExitCode runCommandLine(int argc, char **argv) {
-  const CommandInfo *command = findCommand(argv[1]);
-  ParsedOptions parsed = parseOptions(*command, {argv + 2, argv + argc});
-  const Options &options = parsed.options;
+ExitCode runCommand(const CommandInfo &command, const Options &options) {
   if (options.positional().empty())
     return usageError("name the file that the command is for");
   // The pool of threads reads this when it is first used.
   // 0 is the default: all cores.
   if (options.number(OptionId::Threads).value_or(0) > 0)
     ::setenv("PTL_NUM_THREADS", std::string(options.value(OptionId::Threads)).c_str(), 1);
-  ExitCode code = runCommand(*command, options);
+  ExitCode code = runNamed(command, options);
   llvm::outs().flush();
   return code;
 }
