@@ -1,4 +1,4 @@
-// The memory of a process that runs one command lies in large pages from the first allocation on.
+// The memory of a process that runs commands lies in large pages from the first allocation on.
 // It would need a thousand small ones, and the first access to each costs microseconds.
 #include <cstdint>
 #include <cstdlib>
@@ -31,8 +31,9 @@ static void useLargePages() {
 }
 
 /// Runs before other static objects are made, of which those of LLVM take a megabyte. The C library
-/// passes what `main` gets. A process that answers many requests grows as it needs.
+/// passes what `main` gets. A process that answers an editor grows as it needs.
 __attribute__((constructor(101))) static void beforeStaticObjects(int argc, char **argv) {
-  if (argc > 1 && std::string_view(argv[1]) == "--command")
+  std::string_view first = argc > 1 ? argv[1] : "";
+  if (first == "--command" || first == "--commands")
     useLargePages();
 }
