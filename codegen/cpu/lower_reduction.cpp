@@ -60,16 +60,14 @@ Values Reduction::innerLoop(Coords &at, Values sums) const {
   // loop.
   at[inner] = Coord();
   hoist(l, operand, at);
-  auto count = static_cast<int64_t>(sums.size());
-  // Rows whose elements take several partial results cost little, so that memory is what they wait for.
-  RowFetch how = count > 1 ? RowFetch::Alone : RowFetch::None;
-  return loopOfVectors(
-      l, extents[inner], count, sums, [&](ArrayRef<Value> starts, Value mask, Values carried) {
-        for (auto [n, start] : llvm::enumerate(starts))
-          fetchingRows(l, how, n,
-                       [&] { carried[n] = take(at, carried[n], start, mask, l.maxLanes); });
-        return carried;
-      });
+  // Elements that have several partial results cost little, so that memory is what they wait for.
+  RowFetch how = sums.size() > 1 ? RowFetch::Alone : RowFetch::None;
+  auto step = [&](ArrayRef<Value> starts, Value mask, Values carried) {
+    for (auto [n, start] : llvm::enumerate(starts))
+      fetchingRows(l, how, n, [&] { carried[n] = take(at, carried[n], start, mask, l.maxLanes); });
+    return carried;
+  };
+  return loopOfVectors(l, extents[inner], static_cast<int64_t>(sums.size()), sums, step);
 }
 
 Values Reduction::loopOver(ArrayRef<int64_t> rest, Coords &at, Values sums) const {
