@@ -29,6 +29,10 @@ pub program rounds[R, M, N, K](a: f32[R, M, K], b: f32[R, K, N]) -> (c: f32[M, N
     for r in 0..R { s += a[r, :, :] @ b[r, :, :] }
     c = s
 }
+pub program dots[M, N](a: f32[M, N], b: f32[M, N]) -> (y: f32[M]) { y = sum(a * b, axis: 1, keep: false) }
+pub program hidden[M, N, K](a: f32[M, K], b: f32[K, N], s: f32[N]) -> (c: f32[M, N]) { c = max(a @ b + s, 0.0) }
+pub program residual[M, N, K](a: f32[M, K], b: f32[K, N], r: f32[M, N]) -> (c: f32[M, N]) { c = r + a @ b }
+pub program two[M, N, K](a: f32[M, K], b: f32[K, N]) -> (c: f32[M, N]) { c = max(a @ b + (a * 2.0) @ b, 0.0) }
 """
 
 # Expressions for multiplications; what a processor is expected to have must be there, and nothing that it lacks.
@@ -77,6 +81,11 @@ EXPECTED = {
 LACKING = {"x86-64": WIDE | OF_MATRICES | {YMM_FMA}, "x86-64-v3": WIDE | OF_MATRICES | {YMM_QUADS, YMM_PAIRS_IN_ONE},
            "x86-64-v3+avxvnni": WIDE | OF_MATRICES, "x86-64-v4": OF_MATRICES | {PAIRS_OF_BF16, ZMM_QUADS, ZMM_PAIRS_IN_ONE},
            BEST: OF_MATRICES, "sapphirerapids": {OF_F16}, "graniterapids": set()}  # fmt: skip
+# Whether rows that are summed are fetched ahead into the first cache: only where a vector is a whole line.
+FETCHED = {"x86-64-v3": False, "x86-64-v4": True}
+# Whether each product of a program overwrites its target, in the order of the source, or is added to what is there. What a loop over
+# elements reads adds its other summand there; what is stored, or another product, is the target already.
+OVERWRITES = {"hidden": [True], "residual": [False], "two": [True, False]}
 # Vectors of numbers on ARM, from IR that names no processor.
 ON_ARM = {"floats": r"fmla\s+v\d+\.4s", "doubles": r"fmla\s+v\d+\.2d", "halves": r"fmla\s+v\d+\.4s", "rounds": r"fmla\s+v\d+\.4s"}
 
@@ -125,6 +134,24 @@ def check_configuration(ptlc, source, folder):
     return [] if stored == expected else [f"registers are configured as {stored}, not as {expected}"]
 
 
+def check_fetches(ptlc, source, folder):
+    wrong = []
+    for processor, expected in FETCHED.items():
+        if ("prefetcht0" in compile_to(ptlc, source, "dots", "asm", processor, folder).read_text()) != expected:
+            wrong.append(f"dots for {processor}: rows are{' not' if expected else ''} fetched ahead")
+    return wrong
+
+
+def check_targets(ptlc, source, folder):
+    wrong = []
+    for entry, expected in OVERWRITES.items():
+        text = compile_to(ptlc, source, entry, "llvm", "x86-64-v4", folder).read_text()
+        found = [each == "true" for each in re.findall(r"call void @ptl_product_\w+\([^)]*i1 (true|false)\)", text)]
+        if found != expected:
+            wrong.append(f"{entry}: products overwrite their targets as {found}, not as {expected}")
+    return wrong
+
+
 def check_arm(llc, ptlc, source, folder):
     wrong = []
     for entry, expected in ON_ARM.items():
@@ -150,6 +177,7 @@ def main():
         source = folder / "products.ptl"
         source.write_text(SOURCE)
         wrong = check_x86(ptlc, source, folder) + check_configuration(ptlc, source, folder)
+        wrong += check_fetches(ptlc, source, folder) + check_targets(ptlc, source, folder)
         llc = shutil.which("llc-19")
         if llc:
             wrong += check_arm(llc, ptlc, source, folder)

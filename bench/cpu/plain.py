@@ -65,6 +65,7 @@ def plain_rows(make):
     yield make("histogram of 100,000", "histogram", (bytes_,), lambda: np.bincount(bytes_, minlength=256),
                tolerance=0, options={"B": 256}.items())  # fmt: skip
     yield make("dot product of 1 M", "dot", (long, other), lambda: np.dot(long, other).reshape(1), tolerance=1)
+    yield make("dot products of rows 1000^2", "row_dots", (x, y), lambda: np.einsum("ij,ij->i", x, y))
     yield make("mean squared error of 1 M", "error", (x, y), lambda: ((x - y) ** 2).mean().reshape(1))
     yield make("deviations of rows 1000^2", "deviations", (x,), lambda: x.std(1), lambda: tx.std(1, unbiased=False))
     yield make("cross entropy 1000^2", "cross_entropy", (x, ids[:1000]), None,

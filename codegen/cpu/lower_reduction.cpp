@@ -60,13 +60,14 @@ Values Reduction::innerLoop(Coords &at, Values sums) const {
   // loop.
   at[inner] = Coord();
   hoist(l, operand, at);
-  auto count = static_cast<int64_t>(sums.size());
-  return loopOfVectors(l, extents[inner], count, sums,
-                       [&](ArrayRef<Value> starts, Value mask, Values carried) {
-                         for (auto [sum, start] : llvm::zip(carried, starts))
-                           sum = take(at, sum, start, mask, l.maxLanes);
-                         return carried;
-                       });
+  // Elements that have several partial results cost little, so that memory is what they wait for.
+  RowFetch how = sums.size() > 1 ? RowFetch::Alone : RowFetch::None;
+  auto step = [&](ArrayRef<Value> starts, Value mask, Values carried) {
+    for (auto [n, start] : llvm::enumerate(starts))
+      fetchingRows(l, how, n, [&] { carried[n] = take(at, carried[n], start, mask, l.maxLanes); });
+    return carried;
+  };
+  return loopOfVectors(l, extents[inner], static_cast<int64_t>(sums.size()), sums, step);
 }
 
 Values Reduction::loopOver(ArrayRef<int64_t> rest, Coords &at, Values sums) const {
@@ -122,7 +123,7 @@ void Reduction::addRows(Coords &at, int64_t axis, Value first, int64_t count,
       withLanes(l, l.maxLanes, mask, [&] {
         // One load and one store of the partial result serve several rows.
         Value sum = loadAt(l, sums, {at[inner]});
-        fetchingRows(l, n, [&] {
+        fetchingRows(l, RowFetch::SideBySide, n, [&] {
           for (Value row : rows) {
             at[axis] = Coord{row};
             Value element = c.accept(e, toLanes(l, elementAt(l, operand, at)));
@@ -461,7 +462,7 @@ void Search::searchRows(Coords &at, int64_t axis, Value first, int64_t count, co
     withLanes(l, l.maxLanes, mask, [&] {
       Coords column = {at[inner]};
       Candidates found{{loadAt(l, best, column)}, {loadAt(l, positions, column)}, {}};
-      fetchingRows(l, 0, [&] {
+      fetchingRows(l, RowFetch::SideBySide, 0, [&] {
         for (Value row : rows) {
           at[axis] = Coord{row};
           Value x = toLanes(l, elementAt(l, operand, at));

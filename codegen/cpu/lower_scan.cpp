@@ -93,7 +93,7 @@ void Scan::scanRows(const Coords &at, Value first, int64_t count, Value streamed
     Coords place = {each[0][inner]};
     Value sum = loadAt(l, *sums, place);
     Values results;
-    fetchingRows(l, 0, [&] {
+    fetchingRows(l, RowFetch::SideBySide, 0, [&] {
       for (Coords &row : each) {
         // The running result stays in a register from row to row.
         sum = c.combine(e, sum, elementOf(row));

@@ -237,6 +237,17 @@ static void prepareOperands(Lowering &l, Operation *op) {
         prepareOperand(l, op, type, use);
 }
 
+// Whether a sum with a product is made in memory of its own, where the product is added to the other summand, rather than in the loop that
+// reads its elements: that loop would be the only one to pass over a summand that nothing has to store.
+static bool isAddedInMemory(Lowering &l, Operation *op, bool isShared) {
+  Value base;
+  Operation *product = nullptr;
+  if (!isProductInto(op, base, product) || viewOf(l, product->getResult(0)))
+    return false;
+  Operation *other = base.getDefiningOp();
+  return isShared || (other && hasProducer(other) && !viewOf(l, base));
+}
+
 void prepare(Lowering &l, Value array, bool repeated) {
   if (isScalar(array) || viewOf(l, array))
     return;
@@ -255,10 +266,8 @@ void prepare(Lowering &l, Value array, bool repeated) {
   bool shared = repeated || (!array.hasOneUse() && !ofPass);
   if (auto cast = dyn_cast<ir::CastOp>(op))
     return prepare(l, cast.getSource(), shared);
-  Value base;
-  Operation *product = nullptr;
   // Where a reshape is no view, the place of one element takes divisions.
-  if (isa<ir::ReshapeOp>(op) || hasProducer(op) || isProductInto(op, base, product)) {
+  if (isa<ir::ReshapeOp>(op) || hasProducer(op) || isAddedInMemory(l, op, shared)) {
     materialise(l, array);
     return;
   }

@@ -62,6 +62,13 @@ inline ir::ArrayType arrayType(mlir::Value value) {
 
 struct OnePass;
 
+/// How loads prefetch later elements of the row that they read (tile_ahead.h).
+enum class RowFetch : uint8_t {
+  None,
+  SideBySide, ///< for one of several rows that are read together
+  Alone,      ///< for a row that is read by itself, if this pass is the first to read it
+};
+
 /// The state of a program, whose own code submits grids as tasks.
 struct ProgramState {
   bool isStatic = false; ///< the program's own code touches no array
@@ -150,8 +157,9 @@ struct Lowering {
   /// Tiles, by their addresses, that the present loop over elements reads, and those that an
   /// earlier loop has read (tile_ahead.h).
   llvm::DenseSet<mlir::Value> readNow, readBefore;
-  bool fetchesAhead = false; ///< the present loop prefetches the next tile
-  bool fetchesRows = false;  ///< loads prefetch later elements of their row
+  bool fetchesAhead = false;             ///< the present loop prefetches the next tile
+  RowFetch fetchesRows = RowFetch::None; ///< loads prefetch later elements of their row
+  size_t vectorOfStep = 0;               ///< the number of the vector that they are for
 };
 
 /// A scope. At its end the elements and views that were remembered in it are forgotten, since their

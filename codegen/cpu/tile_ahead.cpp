@@ -2,6 +2,7 @@
 
 #include "codegen/cpu/lower_elementwise.h"
 #include "codegen/cpu/positions.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -51,32 +52,46 @@ void beginPass(Lowering &l, ValueRange values) {
   l.readNow.clear();
 }
 
-void fetchingRows(Lowering &l, size_t vector, llvm::function_ref<void()> emit) {
-  constexpr int64_t kLine = 64;
-  bool before = l.fetchesRows;
-  l.fetchesRows = static_cast<int64_t>(vector) * l.maxLanes * 4 % kLine == 0;
+void fetchingRows(Lowering &l, RowFetch how, size_t vector, llvm::function_ref<void()> emit) {
+  llvm::SaveAndRestore fetches(l.fetchesRows, how);
+  llvm::SaveAndRestore number(l.vectorOfStep, vector);
   emit();
-  l.fetchesRows = before;
 }
 
-// Into the cache of the second level: what several rows need would drive out each other, and what is computed, of the first one.
-static void fetch(Lowering &l, Value pointer, Value distance) {
-  l.e.b.create<LLVM::Prefetch>(l.e.loc, bytePointer(l.e, pointer, distance), /*rw=*/0, /*hint=*/2,
-                               /*cache=*/1);
+// To the cache of the first or of the second level.
+static void fetch(Lowering &l, Value pointer, Value distance, int level) {
+  l.e.b.create<LLVM::Prefetch>(l.e.loc, bytePointer(l.e, pointer, distance), /*rw=*/0,
+                               /*hint=*/4 - level, /*cache=*/1);
+}
+
+static void fetchRow(Lowering &l, const View &view, Value pointer, int level) {
+  int64_t bits = storageType(view.element).getIntOrFloatBitWidth();
+  int64_t bytes = l.maxLanes * std::max<int64_t>(1, bits / 8);
+  // A line that has several vectors is asked for with the first of them.
+  if (static_cast<int64_t>(l.vectorOfStep) * bytes % kLineBytes != 0)
+    return;
+  for (int64_t line = 0; line < bytes; line += kLineBytes)
+    fetch(l, pointer, l.index(kRowBytesAhead + line), level);
 }
 
 void fetchAhead(Lowering &l, const View &view, Value pointer) {
   // A masked vector is a tail or has lanes that are left out.
   if (l.mask)
     return;
-  if (l.fetchesRows)
-    return fetch(l, pointer, l.index(kRowBytesAhead));
+  // What several rows need would drive out each other, and what is computed, of the first level.
+  if (l.fetchesRows == RowFetch::SideBySide)
+    return fetchRow(l, view, pointer, 2);
+  // Of one row alone, loads of 256 bits find what the hardware has fetched by itself (asking for it costs them up to a tenth), those of 512 wait
+  // (a tenth of the time, more where there are two rows). Numbers of fewer than 32 bits are converted, which takes longer than memory.
+  bool waits = l.maxLanes >= kWideLanes && storageType(view.element).getIntOrFloatBitWidth() >= 32;
+  if (l.fetchesRows == RowFetch::Alone && waits && !l.readBefore.contains(view.data))
+    fetchRow(l, view, pointer, 1);
   if (!view.ahead)
     return;
   // Reading a tile for the first time waits for memory anyway.
   l.readNow.insert(view.data);
   if (l.fetchesAhead && l.readBefore.contains(view.data))
-    fetch(l, pointer, view.ahead);
+    fetch(l, pointer, view.ahead, 2);
 }
 
 } // namespace ptl::cpu
