@@ -34,9 +34,6 @@ constexpr int64_t kPositions = 256;
 /// often; but rows are first shared by so many points, that no core is idle.
 constexpr int64_t kRowsOfList = 8, kPointsOfRows = 64;
 
-/// What begins beyond that, positions of 32 bits do not reach.
-constexpr int64_t kReach = int64_t(1) << 31;
-
 /// How elements of a row are read.
 enum class Reading { OneByOne, FromRow, FromWindows };
 
@@ -70,9 +67,9 @@ private:
   Value taken(Value x, Value places, ValueRange at, Value length, const RowParts &parts);
   Value asNumbers(Value tile);
   Value asElements(Value tile, Type elem);
-  Value asWords(Value places);
   Value takenFromRow(Value x, Value places, ValueRange at, Value length, bool onChip);
   Value takenFromWindows(Value x, Value places, ValueRange at, Value length, int64_t size);
+  std::pair<Value, Value> windowsOf(Value places, Value reached, int64_t size);
   Value takenFromWindow(Value window, Value start, Value length, Value places, Value others);
   Value element(Value array, ValueRange at);
   Value combined(llvm::StringRef how, Value ref, ValueRange at, Value value);
@@ -95,11 +92,6 @@ Value Positions::turned(Value value, int64_t axis) {
 Value Positions::make(llvm::StringRef name, Type type, ValueRange operands,
                       llvm::ArrayRef<NamedAttribute> attributes) {
   return makeOp(b_, loc_, name, type, operands, attributes);
-}
-
-/// Whether numbers of 64 bits become words and come of them on chip.
-static bool hasWideWords(const Machine &machine) {
-  return machine.supports("tcvt", {"i64", "i32"}) && machine.supports("tcvt", {"i32", "i64"});
 }
 
 /// Whether elements of this type can be taken by their positions on chip.
@@ -206,6 +198,39 @@ Value Positions::takenFromWindow(Value window, Value start, Value length, Value 
   return make(SelectOp::getOperationName(), others.getType(), {isInside, taken, others});
 }
 
+/// The first position of a tile, rounded down to a unit of memory, and the end behind the last one: positions often lie close to each
+/// other, and then few windows have them. A row that is one window is taken whole.
+std::pair<Value, Value> Positions::windowsOf(Value places, Value reached, int64_t size) {
+  constexpr int64_t kUnit = 64; // elements; reads begin with a block for each type
+  Value zero = constant(0);
+  auto extremeOf = [&](llvm::StringRef name) {
+    Type number = elementTypeOf(places.getType());
+    Value one = make(name, tile(number, Extent::constant(1)), places,
+                     {b_.getNamedAttr("axes", b_.getDenseI64ArrayAttr(0))});
+    one = b_.create<SliceOp>(loc_, number, one, ValueRange(zero), ValueRange(constant(1)),
+                             ValueRange(), Value(), b_.getDenseI64ArrayAttr(0));
+    return b_.create<arith::IndexCastOp>(loc_, b_.getIndexType(), one).getResult();
+  };
+  Value isLong =
+      b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::sgt, reached, constant(size));
+  auto branch = b_.create<scf::IfOp>(loc_, TypeRange{zero.getType(), zero.getType()}, isLong,
+                                     /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(branch.thenBlock());
+  Value first = extremeOf(ReduceMinOp::getOperationName()),
+        last = extremeOf(ReduceMaxOp::getOperationName());
+  // Positions that were not checked are kept inside, as they are within windows.
+  first = b_.create<arith::MaxSIOp>(loc_, first, zero);
+  first = b_.create<arith::MulIOp>(loc_, b_.create<arith::DivUIOp>(loc_, first, constant(kUnit)),
+                                   constant(kUnit));
+  last = b_.create<arith::AddIOp>(loc_, last, constant(1));
+  last = b_.create<arith::MinSIOp>(loc_, last, reached);
+  b_.create<scf::YieldOp>(loc_, ValueRange{first, last});
+  b_.setInsertionPointToStart(branch.elseBlock());
+  b_.create<scf::YieldOp>(loc_, ValueRange{zero, reached});
+  return {branch.getResult(0), branch.getResult(1)};
+}
+
 /// From one window of the row after the other, `size` elements each.
 Value Positions::takenFromWindows(Value x, Value places, ValueRange at, Value length,
                                   int64_t size) {
@@ -222,7 +247,8 @@ Value Positions::takenFromWindows(Value x, Value places, ValueRange at, Value le
   Value others = make(FullOp::getOperationName(), tile(number, extent), {count, none});
   Value step = constant(size);
   Value reached = b_.createOrFold<arith::MinSIOp>(loc_, length, constant(kReach));
-  auto loop = b_.create<scf::ForOp>(loc_, constant(0), reached, step, ValueRange(others));
+  auto [first, end] = windowsOf(places, reached, size);
+  auto loop = b_.create<scf::ForOp>(loc_, first, end, step, ValueRange(others));
   // The next window is loaded while this one is gathered from.
   attrs::pipeline.set(loop, 2);
   OpBuilder::InsertionGuard guard(b_);
@@ -246,9 +272,10 @@ Value Positions::taken(Value x, Value places, ValueRange at, Value length, const
     return takenFromRow(x, places, at, length, false);
   bool isWide = elementTypeOf(places.getType()).isInteger(64);
   if (parts.reading == Reading::FromRow) // of which words hold every position
-    return takenFromRow(x, isWide ? asWords(places) : places, at, length, true);
+    return takenFromRow(x, isWide ? asWords(b_, loc_, places) : places, at, length, true);
   std::optional<int64_t> known = getConstantIntValue(length);
-  Value taken = takenFromWindows(x, isWide ? asWords(places) : places, at, length, parts.window);
+  Value taken =
+      takenFromWindows(x, isWide ? asWords(b_, loc_, places) : places, at, length, parts.window);
   if (!isWide || (known && *known <= kReach))
     return taken;
   // Positions in longer rows may need more than a word. Loads in a branch would not be made ahead, so those of other rows stand
@@ -262,14 +289,6 @@ Value Positions::taken(Value x, Value places, ValueRange at, Value length, const
   b_.setInsertionPointToStart(branch.elseBlock());
   b_.create<scf::YieldOp>(loc_, takenFromRow(x, places, at, length, false));
   return branch.getResult(0);
-}
-
-/// Positions of 64 bits as words, which must hold them.
-Value Positions::asWords(Value places) {
-  return make(ConvertOp::getOperationName(),
-              tile(b_.getI32Type(), extentsOf(places.getType()).front()), places,
-              {b_.getNamedAttr("round", b_.getStringAttr("even")),
-               b_.getNamedAttr("saturate", b_.getBoolAttr(false))});
 }
 
 /// One row of positions after the other, some positions at a time.
@@ -469,6 +488,17 @@ void Positions::store(StoreOp store) {
 }
 
 } // namespace
+
+bool hasWideWords(const Machine &machine) {
+  return machine.supports("tcvt", {"i64", "i32"}) && machine.supports("tcvt", {"i32", "i64"});
+}
+
+Value asWords(OpBuilder &builder, Location loc, Value places) {
+  return makeOp(builder, loc, ConvertOp::getOperationName(),
+                arrayTypeOf(builder.getI32Type(), extentsOf(places.getType())), places,
+                {builder.getNamedAttr("round", builder.getStringAttr("even")),
+                 builder.getNamedAttr("saturate", builder.getBoolAttr(false))});
+}
 
 bool expandByPosition(Operation *op, int64_t tileBytes, const Machine *machine) {
   if (auto take = dyn_cast<TakeOp>(op)) {
