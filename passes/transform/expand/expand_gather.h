@@ -13,8 +13,6 @@ bool hasWideWords(const Machine &machine);
 /// Positions of 64 bits as words, which must hold them.
 mlir::Value asWords(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value places);
 
-/// Expands a store through positions element by element, for any box and value.
-void storeByElements(StoreOp store);
 /// Expands parts by position (`expandTake`, `expandScatter`), and elements by position: `gather` and `scatter` become grids. False for other
 /// operations.
 bool expandByPosition(mlir::Operation *op, int64_t tileBytes, const Machine *machine);

@@ -198,11 +198,10 @@ std::pair<Value, Value> Scatter::rangesOf(Value places, Value positions) {
   // Each step halves how many further positions are tried, so the logarithm of the longest list is enough.
   auto steps = static_cast<int64_t>(llvm::Log2_64(static_cast<uint64_t>(listed_)));
   auto loop = b_.create<scf::ForOp>(loc_, constant(0), constant(steps), constant(1),
-                                    ValueRange{none, none});
+                                    ValueRange{none, none, constant(listed_ / 2)});
   OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPointToStart(loop.getBody());
-  Value more =
-      asNumber(b_.create<arith::ShRUIOp>(loc_, constant(listed_ / 2), loop.getInductionVar()));
+  Value tried = loop.getRegionIterArg(2), more = asNumber(tried);
   llvm::SmallVector<Value> next;
   for (auto [found, largest] : {std::pair(loop.getRegionIterArg(0), before),
                                 std::pair(loop.getRegionIterArg(1), positions)}) {
@@ -214,6 +213,7 @@ std::pair<Value, Value> Scatter::rangesOf(Value places, Value positions) {
     Value isTaken = each(EqOp::getOperationName(), {least, place}, b_.getI1Type());
     next.push_back(chosen(isTaken, further, found));
   }
+  next.push_back(b_.create<arith::DivUIOp>(loc_, tried, constant(2)));
   b_.create<scf::YieldOp>(loc_, next);
   return {loop.getResult(0), loop.getResult(1)};
 }

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -30,6 +31,24 @@ bool isProductOfDims(Value length) {
   if (auto dim = length.getDefiningOp<DimOp>())
     return isa<BlockArgument>(dim.getSource());
   return getConstantIntValue(length) || isa<BlockArgument>(length);
+}
+
+/// Whether the host computes a condition of a check from elements of storage: requirements of entries
+/// are, which are written in their headers.
+static bool isChecked(Value storage) {
+  llvm::SetVector<Value> known;
+  known.insert(storage);
+  for (size_t i = 0; i < known.size(); ++i)
+    for (Operation *user : known[i].getUsers()) {
+      if (isa<CheckOp>(user))
+        return true;
+      if (isa<DimOp>(user) || user->getParentOfType<ParallelOp>())
+        continue;
+      for (Value result : user->getResults())
+        if (rankOf(result.getType()) == 0 || isa<LoadOp, SliceOp>(user))
+          known.insert(result);
+    }
+  return false;
 }
 
 /// The axis that is cut, if any is: all that the group folds or scans in chunks goes along it.
@@ -122,7 +141,11 @@ llvm::SmallVector<int64_t> PiecesEmitter::gridAxes() const {
 void PiecesEmitter::emitCode(llvm::ArrayRef<RootStores> stores) {
   StoreOp into = stores.front().front();
   MatmulOp product = contractionToCut();
-  int64_t cut = product ? group_->find(group_->operandMap(product, 0).back()) : axisToCut();
+  // Texts at block level would check in which part a scan of positions is.
+  bool mayCut = !isScan(group_->root()) || !isChecked(into.getRef());
+  int64_t cut = product  ? group_->find(group_->operandMap(product, 0).back())
+                : mayCut ? axisToCut()
+                         : kWhole;
   Value worthIt = cut == kWhole ? Value()
                   : product     ? isWorthSplitting(product, cut)
                                 : isWorthCutting(cut);
