@@ -85,6 +85,15 @@ def HoistChecks : Pass<"ptl-hoist-checks", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def ShareRows : Pass<"ptl-share-rows", "::mlir::func::FuncOp"> {
+  let summary = "load boxes once that are rows of one box";
+  let description = [{
+    In grids of vector cores, boxes of one array that differ in their first row alone, by known numbers, as those of a stencil do, become
+    slices of one box that has the rows of all of them, where that is a quarter less to load.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def Legalize : Pass<"ptl-legalize", "::mlir::func::FuncOp"> {
   let summary = "rewrite what a machine has no instruction for into operations that it has";
   let description = [{

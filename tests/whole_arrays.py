@@ -90,10 +90,10 @@ def scattered(draw, how, shape, count, axis, dtype):
     return {"x": x, "idx": idx, "v": v}, {"y": np.moveaxis(y.reshape(*kept, shape[axis]), -1, axis)}
 
 
-def scatters(how, shape_of, axis, dtype, result="y"):
+def scatters(how, shape_of, axis, dtype, result="y", position=np.int32):
     def make(draw, *lengths):
         given, wanted = scattered(draw, how, *shape_of(*lengths), axis, dtype)
-        return given, {result: wanted["y"]}
+        return {**given, "idx": given["idx"].astype(position)}, {result: wanted["y"]}
 
     return make
 
@@ -212,6 +212,16 @@ def around(draw, *shape):
 def taken(draw, t, e, n):
     x, ids = draw(t, e).astype(np.float16), (np.abs(draw(n)) * t).astype(np.int32) % t
     return {"x": x, "ids": ids}, {"y": x[ids]}
+
+
+def picked(draw, b, n, e, k):
+    x, c, ids = draw(b, n, e), (draw(n, e) * 50).astype(np.int8).view(np.uint8), (np.abs(draw(k)) * e).astype(np.int32) % e
+    return {"x": x, "b": c, "ids": ids}, {"y": x[:, :, ids] * 2, "c": c[:, ids]}
+
+
+def backwards(draw, n):
+    x = draw(n)
+    return {"x": x}, {"y": x[::-1]}
 
 
 def taken_twice(draw, t, e, q, k):
@@ -390,6 +400,17 @@ def volume(draw, *shape):
     return {"x": x}, {"y": sum(beyond(x, 2, d + k - 1, i + 1, j - k) for k in range(3))}
 
 
+def sharpened(draw, h, w):
+    x, b = draw(h, w), (draw(h, w) * 50).clip(-128, 127).astype(np.int8)
+    y = 9 * x[1:-1, 1:-1] - sum(x[i : i + h - 2, j : j + w - 2] for i in range(3) for j in range(3))
+    return {"x": x, "b": b}, {"y": y, "c": b[:-2] ^ b[1:-1] ^ b[2:]}
+
+
+def convolved(draw, h, w):
+    x, k, i, j = draw(h, w), draw(3, 3), np.arange(h), np.arange(w)
+    return {"x": x, "w": k}, {"y": sum(beyond(x, 1, i + dy - 1, j + dx - 1) * k[dy, dx] for dy in range(3) for dx in range(3))}
+
+
 def of_few_bits(draw, h, w):
     x, b, i, j = draw(h, w) > 0, (draw(h, w) * 50).clip(-128, 127).astype(np.int8), np.arange(h), np.arange(w)
     return {"x": x, "b": b}, {"y": beyond(x, True, i - 1, j - 3).astype(np.int32), "c": beyond(b, 7, i + 1, j - 2)}
@@ -435,6 +456,9 @@ CASES = {
     "late": (late, "rounds", [(37, 70), (1, 5), (3, 600)]),
     "around": (around, "rounds", [(3, 19, 70), (1, 1, 1), (50, 3, 33)]),
     "taken": (taken, "positions", [(70, 300, 1500), (1, 1, 1), (9, 2100, 3), (300, 40, 801)]),
+    "replaced_far": (scatters(None, lambda n, k: ((n,), k), 0, np.float32, position=np.int64), "positions", [(5000, 301), (1, 3), (33, 1500)]),
+    "picked": (picked, "positions", [(2, 300, 5, 7), (1, 1, 1, 1), (1, 40, 511, 511), (2, 3, 9, 5000), (1, 2, 5000, 3)]),
+    "backwards": (backwards, "positions", [(1,), (301,), (20001,)]),
     "taken_twice": (taken_twice, "positions", [(70, 65, 9, 33), (1, 1, 1, 1)]),
     "named_alike": (named_alike, "rows", [(13, 150), (1, 1), (65, 64)]),
     "framed": (framed, "rows", [(3101, 5), (3100, 33), (801, 126), (2, 1), (800, 300)]),
@@ -456,6 +480,8 @@ CASES = {
     "dilated": (dilated, "edges", [(19, 150), (3, 30), (1, 1), (9, 64)]),
     "halved": (halved, "edges", [(19, 70), (2, 3), (1, 1), (16, 64)]),
     "volume": (volume, "edges", [(3, 9, 70), (2, 17, 5), (1, 1, 1)]),
+    "sharpened": (sharpened, "edges", [(37, 130), (3, 3), (200, 33), (9, 700), (1000, 20)]),
+    "convolved": (convolved, "edges", [(37, 130), (1, 1), (16, 64), (70, 65)]),
     "of_few_bits": (of_few_bits, "edges", [(19, 70), (3, 200), (1, 1)]),
     "upwards": (upwards, "edges", [(150,), (1,), (64,)]),
     "in_place": (in_place, "images", [(3, 5, 7), (1, 1, 1), (2, 33, 130)]),

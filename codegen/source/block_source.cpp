@@ -264,27 +264,37 @@ static void dropRequirements(func::FuncOp host, const EntryFacts &facts,
   });
   for (Operation *check : checks)
     check->erase();
-  // A launch whose outputs nobody reads is dead once requirements that read them are gone.
-  auto isUnread = [&](ir::LaunchOp launch) {
+  // What a launch does with each of its operands. Workspaces are no arguments of it.
+  auto rolesOf = [&](ir::LaunchOp launch) {
+    llvm::SmallVector<std::pair<Value, llvm::StringRef>> roles;
     auto found = kernels.find(launch.getKernel().str());
     func::FuncOp function = found == kernels.end() ? func::FuncOp() : found->second.functions[0];
-    bool writes = false;
-    size_t next = 0;
     for (BlockArgument argument : function ? function.getArguments() : Block::BlockArgListType()) {
       auto role = attrs::role.of(function, argument.getArgNumber());
-      if (role && role.getValue() == "workspace")
-        // Workspaces are no arguments of the launch.
-        continue;
-      Value operand = launch.getArguments()[next++];
-      if (!role || role.getValue() == "in")
+      if (!role || role.getValue() != "workspace")
+        roles.emplace_back(launch.getArguments()[roles.size()], role ? role.getValue() : "in");
+    }
+    return roles;
+  };
+  auto onlyWrites = [&](Operation *user, Value array) {
+    auto launch = dyn_cast<ir::LaunchOp>(user);
+    return launch && llvm::all_of(rolesOf(launch), [&](const auto &operand) {
+             return operand.first != array || operand.second == "out";
+           });
+  };
+  // A launch whose outputs nobody reads is dead once requirements that read them are gone. Each must be an array of the host that
+  // others only write, too: arms of a branch fill one array.
+  auto isUnread = [&](ir::LaunchOp launch) {
+    bool writes = false;
+    for (auto [operand, role] : rolesOf(launch)) {
+      if (role == "in")
         continue;
       writes = true;
-      // The array must have been made by the host and be used by this launch alone.
-      bool isDead = operand.getDefiningOp<ir::AllocOp>() &&
-                    llvm::all_of(operand.getUsers(), [&](Operation *user) {
-                      return user == launch || isa<ir::DimOp>(user);
-                    });
-      if (!isDead)
+      Value array = operand;
+      if (!array.getDefiningOp<ir::AllocOp>() ||
+          !llvm::all_of(array.getUsers(), [&](Operation *user) {
+            return user == launch || isa<ir::DimOp>(user) || onlyWrites(user, array);
+          }))
         return false;
     }
     // A launch that writes nothing has another purpose.

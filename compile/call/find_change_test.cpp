@@ -102,6 +102,8 @@ TEST(Stages, EveryPassKeepsTheMeaning) {
                                               "ptl-simplify",
                                               "ptl-hoist-checks",
                                               "ptl-simplify",
+                                              "ptl-share-rows",
+                                              "ptl-simplify",
                                               "ptl-legalize",
                                               "ptl-simplify",
                                               "ptl-set-choices",

@@ -170,25 +170,64 @@ private:
                       : axis + 1 < inside_.size() ? inside.first
                                                   : constant(c_, 0));
     Value element = elementAt(c_, box_, first), row = rowAt(c_, to_, first);
-    auto eachRow = [&] {
-      forEach(c_, {rows_}, [&](Indices at) {
-        Value own = plus(c_, element, times(c_, at[0], rowStride_)), in = plus(c_, row, at[0]);
-        loadTail(own, in, 1, constant(c_, 1));
-        branch(
-            c_.b, c_.loc, hasFront(own, 1), [&] { loadHead(own, in, 1, constant(c_, 1)); },
-            [&] { loadElements(own, in); });
-      });
-    };
     if (capacity_ == 0)
-      return eachRow();
-    Value together = hasFront(element, capacity_);
-    if (inside_.size() > 1)
-      together = both(together, is(arith::CmpIPredicate::eq, inside_[inside_.size() - 2].first, 0));
-    auto wholeMatrix = [&] {
-      loadTail(element, row, capacity_, rows_);
-      loadHead(element, row, capacity_, rows_);
-    };
-    branch(c_.b, c_.loc, together, wholeMatrix, eachRow);
+      return eachRow(element, row, rows_);
+    if (inside_.size() == 1)
+      return branch(
+          c_.b, c_.loc, hasFront(element, capacity_),
+          [&] { loadRows(element, row, capacity_, rows_); }, [&] { eachRow(element, row, rows_); });
+    loadFrom(0, element, row);
+  }
+
+  /// Rows of a box of which at least so many are missing in front of the array. A window has its shape wherever it begins, so the number must be
+  /// known; where it may be large, rows come one by one.
+  void loadFrom(int64_t missing, Value element, Value row) {
+    constexpr int64_t kMostMissing = 2;
+    size_t along = inside_.size() - 2;
+    if (missing >= capacity_ ||
+        missing > std::min(mostMissing(box_.axes[along]).value_or(0), kMostMissing))
+      return eachRow(element, row, rows_);
+    branch(
+        c_.b, c_.loc, is(arith::CmpIPredicate::eq, inside_[along].first, missing),
+        [&] {
+          int64_t capacity = capacity_ - missing;
+          branch(
+              c_.b, c_.loc, hasFront(element, capacity),
+              [&] { loadRows(element, row, capacity, rows_); },
+              [&] { loadCorner(element, row, capacity); });
+        },
+        [&] { loadFrom(missing + 1, element, row); });
+  }
+
+  /// In a corner of the array nothing lies in front of the first row; the others have that row there.
+  void loadCorner(Value element, Value row, int64_t capacity) {
+    Value others = Numbers{c_}.minus(rows_, constant(c_, 1));
+    Value below = plus(c_, element, rowStride_), next = plus(c_, row, constant(c_, 1));
+    if (isWritten_ || capacity == 1)
+      return eachRow(element, row, rows_);
+    eachRow(element, row, constant(c_, 1));
+    branch(c_.b, c_.loc, Numbers{c_}.isSome(others), [&] {
+      branch(
+          c_.b, c_.loc, hasFront(below, capacity - 1),
+          [&] { loadRows(below, next, capacity - 1, others); },
+          [&] { eachRow(below, next, others); });
+    });
+  }
+
+  /// All columns of rows that fit one window.
+  void loadRows(Value element, Value row, int64_t capacity, Value rows) {
+    loadTail(element, row, capacity, rows);
+    loadHead(element, row, capacity, rows);
+  }
+
+  void eachRow(Value element, Value row, Value rows) {
+    forEach(c_, {rows}, [&](Indices at) {
+      Value own = plus(c_, element, times(c_, at[0], rowStride_)), in = plus(c_, row, at[0]);
+      loadTail(own, in, 1, constant(c_, 1));
+      branch(
+          c_.b, c_.loc, hasFront(own, 1), [&] { loadHead(own, in, 1, constant(c_, 1)); },
+          [&] { loadElements(own, in); });
+    });
   }
 
   Value is(arith::CmpIPredicate predicate, Value number, int64_t other) {

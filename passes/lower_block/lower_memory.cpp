@@ -11,6 +11,7 @@
 #include "passes/lower_block/lower_shape.h"
 #include "passes/lower_block/queues.h"
 #include "passes/lower_block/rings.h"
+#include "passes/lower_block/row_windows.h"
 #include "passes/lower_block/store_boxes.h"
 #include "passes/lower_block/tiles.h"
 
@@ -516,43 +517,6 @@ static bool isWholeWithoutOnes(const BoxOperands &in, Value result) {
   return true;
 }
 
-/// A row of a matrix where it lies: each begins at a whole block. Nothing for other parts, and of tiles in slots that are
-/// given back when the tile is not read any more.
-static std::optional<Tile> rowWindow(KernelContext &c, Operation *op, const BoxOperands &in,
-                                     const Tile &source) {
-  llvm::ArrayRef<ir::Extent> axes = ir::extentsOf(in.array.getType()),
-                             kept = ir::extentsOf(op->getResult(0).getType());
-  bool isRow = source.form == Tile::Form::Whole && in.steps.empty() && !in.outside &&
-               axes.size() == 2 && kept.size() == 1 && axes[1] == kept[0] && !kept[0].isOne() &&
-               llvm::equal(in.dropped, llvm::ArrayRef<int64_t>{0}) &&
-               matchPattern(in.offsets[1], m_Zero());
-  // Others see the row under another shape, which a window has none of.
-  bool isReadAsRow = llvm::all_of(op->getUsers(), [](Operation *user) {
-    return ir::isElementwise(user) || isa<ir::InsertOp, ir::DimOp>(user);
-  });
-  if (!isRow || !isReadAsRow || source.buffer.getDefiningOp<pto::SubsetOp>())
-    return std::nullopt;
-  Value root = pto::rootOf(source.buffer);
-  if (c.slices.contains(root) || root.getDefiningOp<pto::DeclareTileOp>())
-    return std::nullopt;
-  std::optional<Tile> row = resultTile(c, op);
-  if (!row)
-    return row;
-  pto::TileBufType type = allocateType(c, *row);
-  auto whole = cast<pto::TileBufType>(source.buffer.getType());
-  if (row->form != Tile::Form::Whole || type.getCols() != whole.getCols() ||
-      type.getElementType() != whole.getElementType() || type.getLayout() != whole.getLayout())
-    return std::nullopt;
-  auto valid = [](int64_t known, Value length) {
-    return known == pto::kDynamic ? length : Value();
-  };
-  row->buffer =
-      c.b.create<pto::SubsetOp>(op->getLoc(), type, source.buffer, scalarOf(c, in.offsets[0]),
-                                constant(c, 0), valid(type.getValidRows(), row->extents.validRows),
-                                valid(type.getValidCols(), row->extents.validCols));
-  return row;
-}
-
 static void sliceTile(KernelContext &c, Operation *op, const Tile &source) {
   BoxOperands in = operandsOf(op);
   Value result = op->getResult(0);
@@ -590,8 +554,8 @@ static void sliceTile(KernelContext &c, Operation *op, const Tile &source) {
     return setTile(c, result, splat);
   }
   bindLengths(c, op);
-  if (std::optional<Tile> row = rowWindow(c, op, in, source))
-    return setTile(c, result, *row);
+  if (std::optional<Tile> rows = rowWindow(c, op, source))
+    return setTile(c, result, *rows);
   sliceByMoves(c, op, source);
 }
 

@@ -80,6 +80,8 @@ LogicalResult runTilePipeline(ModuleOp module, const Simplifier &simplifier,
     clean(manager);
     if (!options.legalizeFor)
       return;
+    manager.addNestedPass<func::FuncOp>(createShareRows());
+    clean(manager);
     manager.addNestedPass<func::FuncOp>(createLegalizeFor(*options.legalizeFor));
     clean(manager);
   });

@@ -1,4 +1,4 @@
-// Unrolls short loops of programs that compute arrays step by step.
+// Unrolls short loops that compute arrays, or tiles, step by step.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,5 +19,9 @@ inline constexpr UnrollLimits kUnrolledOnChip = {8, 512};
 /// the numbers of the iterations are known and few, and an iteration only computes elements of
 /// arrays from elements of arrays, the loop is unrolled, so that one grid computes all iterations.
 void unrollSteps(mlir::func::FuncOp function, const UnrollLimits &limits);
+
+/// The same in grids that an author wrote, where rounds read boxes of one array that have rows in common: `load(x[i + dy, j], outside: 0.0)`
+/// in a loop along `dy` loads all rows anew in each round, but boxes beside each other are loaded once (`share_rows`).
+void unrollStencils(mlir::func::FuncOp function, const UnrollLimits &limits);
 
 } // namespace ptl::ir

@@ -1,11 +1,10 @@
-// `gather`, `scatter` and stores by position of whole arrays: grids with one row of positions per
-// point. The elements of a row are gathered on chip: of one that may not fit there in windows, each
-// of which gives those whose positions lie in it. A list of positions along the last axis is loaded once
-// for several rows. Scattered elements are written one after the
-// other, so that the last of equal positions counts.
+// Elements of whole arrays by position: grids with one row of positions per point. The elements of a row are gathered on chip: of one that may
+// not fit there in windows, each of which gives those whose positions lie in it. A list of positions along the last axis is loaded once for several
+// rows, which come in one load where they lie behind each other.
 
 #include "passes/transform/expand/expand_gather.h"
 #include "ir/dialect/make_op.h"
+#include "passes/transform/expand/expand_elements.h"
 #include "passes/transform/expand/expand_scatter.h"
 
 #include "frontend/base/round_up.h"
@@ -15,6 +14,8 @@
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/machine_types.h"
 #include "passes/transform/expand/expand_rows.h"
+#include "passes/transform/expand/join_axes.h"
+#include "passes/transform/groups/chunk_pieces.h"
 #include "passes/transform/make_grid.h"
 #include "passes/transform/whole_storage.h"
 
@@ -34,9 +35,6 @@ constexpr int64_t kPositions = 256;
 /// often; but rows are first shared by so many points, that no core is idle.
 constexpr int64_t kRowsOfList = 8, kPointsOfRows = 64;
 
-/// What begins beyond that, positions of 32 bits do not reach.
-constexpr int64_t kReach = int64_t(1) << 31;
-
 /// How elements of a row are read.
 enum class Reading { OneByOne, FromRow, FromWindows };
 
@@ -46,6 +44,13 @@ struct RowParts {
   int64_t positions = kPositions, window = 0;
 };
 
+/// Rows that lie behind each other, of which elements are taken by one list.
+struct Blocks {
+  Value flat, list; ///< the elements of all rows; positions in as many rows as a block has
+  Value rows, width,
+      count; ///< how many rows, elements of each, and elements that are taken of each
+};
+
 /// Makes the grid of one operation; what is made stands before it.
 class Positions {
 public:
@@ -53,8 +58,6 @@ public:
 
   void gather(GatherOp gather, int64_t tileBytes, const Machine *machine);
   bool take(TakeOp take, int64_t tileBytes, const Machine *machine);
-  void scatter(ScatterOp scatter);
-  void store(StoreOp store);
 
 private:
   Value constant(int64_t value) { return b_.create<arith::ConstantIndexOp>(loc_, value); }
@@ -67,15 +70,18 @@ private:
              llvm::ArrayRef<NamedAttribute> attributes = {});
   void gatherRows(Value x, Value ids, Value ref, const RowParts &parts);
   void takeRows(Value x, Value ids, Value ref, const RowParts &parts);
+  void takeBlocks(const Blocks &blocks, Value ref, Value block, const RowParts &parts);
+  Value listOf(Value ids, Value block, Value width, int64_t most);
+  void takeByWidth(const Blocks &blocks, Value ref, const RowParts &parts, int64_t cores);
+  bool takeInBlocks(TakeOp take, Value x, const RowParts &parts, int64_t cores);
   Value taken(Value x, Value places, ValueRange at, Value length, const RowParts &parts);
   Value asNumbers(Value tile);
   Value asElements(Value tile, Type elem);
-  Value asWords(Value places);
   Value takenFromRow(Value x, Value places, ValueRange at, Value length, bool onChip);
-  Value takenFromWindows(Value x, Value places, ValueRange at, Value length, int64_t size);
+  Value takenFromWindows(Value x, Value places, ValueRange at, Value length, int64_t size,
+                         Value base = {});
+  std::pair<Value, Value> windowsOf(Value places, Value reached, int64_t size);
   Value takenFromWindow(Value window, Value start, Value length, Value places, Value others);
-  Value element(Value array, ValueRange at);
-  Value combined(llvm::StringRef how, Value ref, ValueRange at, Value value);
 
   OpBuilder b_;
   Location loc_;
@@ -95,11 +101,6 @@ Value Positions::turned(Value value, int64_t axis) {
 Value Positions::make(llvm::StringRef name, Type type, ValueRange operands,
                       llvm::ArrayRef<NamedAttribute> attributes) {
   return makeOp(b_, loc_, name, type, operands, attributes);
-}
-
-/// Whether numbers of 64 bits become words and come of them on chip.
-static bool hasWideWords(const Machine &machine) {
-  return machine.supports("tcvt", {"i64", "i32"}) && machine.supports("tcvt", {"i32", "i64"});
 }
 
 /// Whether elements of this type can be taken by their positions on chip.
@@ -206,9 +207,42 @@ Value Positions::takenFromWindow(Value window, Value start, Value length, Value 
   return make(SelectOp::getOperationName(), others.getType(), {isInside, taken, others});
 }
 
-/// From one window of the row after the other, `size` elements each.
-Value Positions::takenFromWindows(Value x, Value places, ValueRange at, Value length,
-                                  int64_t size) {
+/// The first position of a tile, rounded down to a unit of memory, and the end behind the last one: positions often lie close to each
+/// other, and then few windows have them. A row that is one window is taken whole.
+std::pair<Value, Value> Positions::windowsOf(Value places, Value reached, int64_t size) {
+  constexpr int64_t kUnit = 64; // elements; reads begin with a block for each type
+  Value zero = constant(0);
+  auto extremeOf = [&](llvm::StringRef name) {
+    Type number = elementTypeOf(places.getType());
+    Value one = make(name, tile(number, Extent::constant(1)), places,
+                     {b_.getNamedAttr("axes", b_.getDenseI64ArrayAttr(0))});
+    one = b_.create<SliceOp>(loc_, number, one, ValueRange(zero), ValueRange(constant(1)),
+                             ValueRange(), Value(), b_.getDenseI64ArrayAttr(0));
+    return b_.create<arith::IndexCastOp>(loc_, b_.getIndexType(), one).getResult();
+  };
+  Value isLong =
+      b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::sgt, reached, constant(size));
+  auto branch = b_.create<scf::IfOp>(loc_, TypeRange{zero.getType(), zero.getType()}, isLong,
+                                     /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(branch.thenBlock());
+  Value first = extremeOf(ReduceMinOp::getOperationName()),
+        last = extremeOf(ReduceMaxOp::getOperationName());
+  // Positions that were not checked are kept inside, as they are within windows.
+  first = b_.create<arith::MaxSIOp>(loc_, first, zero);
+  first = b_.create<arith::MulIOp>(loc_, b_.create<arith::DivUIOp>(loc_, first, constant(kUnit)),
+                                   constant(kUnit));
+  last = b_.create<arith::AddIOp>(loc_, last, constant(1));
+  last = b_.create<arith::MinSIOp>(loc_, last, reached);
+  b_.create<scf::YieldOp>(loc_, ValueRange{first, last});
+  b_.setInsertionPointToStart(branch.elseBlock());
+  b_.create<scf::YieldOp>(loc_, ValueRange{zero, reached});
+  return {branch.getResult(0), branch.getResult(1)};
+}
+
+/// From one window of the row after the other, `size` elements each. `base`: where the row begins, if not at the begin of the axis.
+Value Positions::takenFromWindows(Value x, Value places, ValueRange at, Value length, int64_t size,
+                                  Value base) {
   Type elem = elementTypeOf(x.getType());
   const Extent &extent = extentsOf(places.getType()).front();
   Value count = lengthOf(b_, places, 0), none;
@@ -222,20 +256,26 @@ Value Positions::takenFromWindows(Value x, Value places, ValueRange at, Value le
   Value others = make(FullOp::getOperationName(), tile(number, extent), {count, none});
   Value step = constant(size);
   Value reached = b_.createOrFold<arith::MinSIOp>(loc_, length, constant(kReach));
-  auto loop = b_.create<scf::ForOp>(loc_, constant(0), reached, step, ValueRange(others));
+  auto [first, end] = windowsOf(places, reached, size);
+  // Windows are counted from the first one: in which buffer a window is must not depend on data.
+  Value span = b_.createOrFold<arith::SubIOp>(loc_, end, first);
+  auto loop = b_.create<scf::ForOp>(loc_, constant(0), span, step, ValueRange(others));
   // The next window is loaded while this one is gathered from.
   attrs::pipeline.set(loop, 2);
   OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPointToStart(loop.getBody());
   llvm::SmallVector<Value> start(at), lengths(at.size(), constant(1));
-  start.back() = loop.getInductionVar();
+  start.back() = b_.createOrFold<arith::AddIOp>(loc_, first, loop.getInductionVar());
   Value rest = b_.createOrFold<arith::SubIOp>(loc_, length, start.back());
   lengths.back() = b_.createOrFold<arith::MinSIOp>(loc_, rest, step);
+  Value inRow = start.back();
+  if (base)
+    start.back() = b_.createOrFold<arith::AddIOp>(loc_, base, inRow);
   Value window = b_.create<SliceOp>(
       loc_, tile(elem, Extent::named(b_.getStringAttr("window"), size)), x, start, lengths,
       ValueRange(), Value(), firstAxes(static_cast<int64_t>(at.size()) - 1));
-  Value next = takenFromWindow(asNumbers(window), start.back(), lengths.back(), places,
-                               loop.getRegionIterArg(0));
+  Value next =
+      takenFromWindow(asNumbers(window), inRow, lengths.back(), places, loop.getRegionIterArg(0));
   b_.create<scf::YieldOp>(loc_, next);
   b_.setInsertionPointAfter(loop);
   return asElements(loop.getResult(0), elem);
@@ -246,9 +286,10 @@ Value Positions::taken(Value x, Value places, ValueRange at, Value length, const
     return takenFromRow(x, places, at, length, false);
   bool isWide = elementTypeOf(places.getType()).isInteger(64);
   if (parts.reading == Reading::FromRow) // of which words hold every position
-    return takenFromRow(x, isWide ? asWords(places) : places, at, length, true);
+    return takenFromRow(x, isWide ? asWords(b_, loc_, places) : places, at, length, true);
   std::optional<int64_t> known = getConstantIntValue(length);
-  Value taken = takenFromWindows(x, isWide ? asWords(places) : places, at, length, parts.window);
+  Value taken =
+      takenFromWindows(x, isWide ? asWords(b_, loc_, places) : places, at, length, parts.window);
   if (!isWide || (known && *known <= kReach))
     return taken;
   // Positions in longer rows may need more than a word. Loads in a branch would not be made ahead, so those of other rows stand
@@ -262,14 +303,6 @@ Value Positions::taken(Value x, Value places, ValueRange at, Value length, const
   b_.setInsertionPointToStart(branch.elseBlock());
   b_.create<scf::YieldOp>(loc_, takenFromRow(x, places, at, length, false));
   return branch.getResult(0);
-}
-
-/// Positions of 64 bits as words, which must hold them.
-Value Positions::asWords(Value places) {
-  return make(ConvertOp::getOperationName(),
-              tile(b_.getI32Type(), extentsOf(places.getType()).front()), places,
-              {b_.getNamedAttr("round", b_.getStringAttr("even")),
-               b_.getNamedAttr("saturate", b_.getBoolAttr(false))});
 }
 
 /// One row of positions after the other, some positions at a time.
@@ -344,6 +377,130 @@ void Positions::takeRows(Value x, Value ids, Value ref, const RowParts &parts) {
   b_.create<YieldOp>(loc_);
 }
 
+/// The positions of a list in each row of a block, one row behind the other.
+Value Positions::listOf(Value ids, Value block, Value width, int64_t most) {
+  Value count = lengthOf(b_, ids, 0);
+  ArrayType type = tile(b_.getI32Type(), Extent::constant(most));
+  Value ref = allocateStorage(b_, loc_, type, {});
+  {
+    OpBuilder::InsertionGuard guard(b_);
+    ParallelOp grid = openGrid(b_, loc_, block, constant(1), loc_);
+    Value row = grid.getBody().getArgument(0);
+    Extent part = Extent::named(b_.getStringAttr("part"), most);
+    Value own = b_.create<SliceOp>(loc_, tile(b_.getI32Type(), part), ids, constant(0), count,
+                                   ValueRange(), Value(), firstAxes(0));
+    Value before = b_.createOrFold<arith::IndexCastOp>(
+        loc_, b_.getI32Type(), b_.createOrFold<arith::MulIOp>(loc_, row, width));
+    own = make(AddOp::getOperationName(), own.getType(), {own, before});
+    b_.create<StoreOp>(loc_, own, ref, b_.createOrFold<arith::MulIOp>(loc_, row, count), count,
+                       ValueRange(), Value(), firstAxes(0), IntegerAttr(), StringAttr());
+    b_.create<YieldOp>(loc_);
+  }
+  return loadWhole(b_, loc_, ref, type);
+}
+
+/// A block of rows per point: their elements come in one load and go in one store, however short the rows are.
+void Positions::takeBlocks(const Blocks &blocks, Value ref, Value block, const RowParts &parts) {
+  // Of a block of one row, which may be long, some positions come at a time.
+  Value step = b_.createOrFold<arith::MinSIOp>(loc_, blocks.count, constant(parts.positions));
+  step = b_.createOrFold<arith::MaxSIOp>(loc_, step, constant(1));
+  OpBuilder::InsertionGuard guard(b_);
+  ParallelOp grid =
+      openGrid(b_, loc_, ValueRange{blocks.rows, blocks.count}, ValueRange{block, step}, loc_);
+  auto times = [&](Value a, Value by) { return b_.createOrFold<arith::MulIOp>(loc_, a, by); };
+  auto least = [&](Value all, Value at, Value most) {
+    Value rest = b_.createOrFold<arith::SubIOp>(loc_, all, at);
+    return b_.createOrFold<arith::MinSIOp>(loc_, rest, most);
+  };
+  Value row = grid.getBody().getArgument(0), at = grid.getBody().getArgument(1);
+  Value rows = least(blocks.rows, row, block);
+  Value length = times(rows, least(blocks.count, at, step));
+  Extent part = Extent::named(b_.getStringAttr("part"), parts.positions);
+  Value places = b_.create<SliceOp>(loc_, tile(b_.getI32Type(), part), blocks.list, at, length,
+                                    ValueRange(), Value(), firstAxes(0));
+  Value taken = takenFromWindows(blocks.flat, places, at, times(rows, blocks.width), parts.window,
+                                 times(row, blocks.width));
+  Value to = b_.createOrFold<arith::AddIOp>(loc_, times(row, blocks.count), at);
+  b_.create<StoreOp>(loc_, taken, ref, to, length, ValueRange(), Value(), firstAxes(0),
+                     IntegerAttr(), StringAttr());
+  b_.create<YieldOp>(loc_);
+}
+
+/// In blocks of several rows where these are short; where that is not known, an arm of a branch for either.
+void Positions::takeByWidth(const Blocks &blocks, Value ref, const RowParts &parts, int64_t cores) {
+  auto fitting = [&](int64_t most, Value each) {
+    each = b_.createOrFold<arith::MaxSIOp>(loc_, each, constant(1));
+    return b_.createOrFold<arith::DivUIOp>(loc_, constant(most), each);
+  };
+  Value block = b_.createOrFold<arith::MinSIOp>(loc_, fitting(parts.positions, blocks.count),
+                                                fitting(parts.window, blocks.width));
+  Value isShort =
+      b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::sgt, block, constant(1));
+  auto shortRows = [&] {
+    Value share = b_.createOrFold<arith::CeilDivUIOp>(loc_, blocks.rows, constant(cores));
+    Value own = b_.createOrFold<arith::MinSIOp>(loc_, block, share);
+    own = b_.createOrFold<arith::MaxSIOp>(loc_, own, constant(1));
+    Blocks several = blocks;
+    several.list = listOf(blocks.list, own, blocks.width, parts.positions);
+    takeBlocks(several, ref, own, parts);
+  };
+  if (std::optional<int64_t> known = getConstantIntValue(isShort)) {
+    if (*known != 0)
+      shortRows();
+    else
+      takeBlocks(blocks, ref, constant(1), parts);
+  } else {
+    auto branch = b_.create<scf::IfOp>(loc_, isShort, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b_);
+    b_.setInsertionPointToStart(branch.thenBlock());
+    shortRows();
+    b_.setInsertionPointToStart(branch.elseBlock());
+    takeBlocks(blocks, ref, constant(1), parts);
+  }
+}
+
+/// Of rows that lie in order, several at a time where they are short. False for others.
+bool Positions::takeInBlocks(TakeOp take, Value x, const RowParts &parts, int64_t cores) {
+  auto type = cast<ArrayType>(take.getType());
+  size_t last = static_cast<size_t>(type.getRank()) - 1;
+  auto isNamed = [](const Extent &extent) { return extent.isConstant() || extent.symbol; };
+  Value ids = take.getIndex();
+  if (last == 0 || cores == 0 || !liesInOrder(x) ||
+      !elementTypeOf(ids.getType()).isSignlessInteger(32) ||
+      !llvm::all_of(extentsOf(x.getType()), isNamed) || !llvm::all_of(type.getExtents(), isNamed))
+    return false;
+  Blocks blocks{
+      {}, ids, constant(1), lengthOf(b_, x, static_cast<int64_t>(last)), lengthOf(b_, ids, 0)};
+  for (size_t axis = 0; axis < last; ++axis)
+    blocks.rows = b_.createOrFold<arith::MulIOp>(loc_, blocks.rows,
+                                                 lengthOf(b_, x, static_cast<int64_t>(axis)));
+  auto flatType = [&](Value like) {
+    llvm::ArrayRef<Extent> extents = extentsOf(like.getType());
+    return tile(elementTypeOf(like.getType()), joinedExtent(b_.getContext(), extents));
+  };
+  auto lengthIn = [&](ArrayType flat, Value row) {
+    return flat.getExtents().front().isConstant()
+               ? llvm::SmallVector<Value>{}
+               : llvm::SmallVector<Value>{b_.createOrFold<arith::MulIOp>(loc_, blocks.rows, row)};
+  };
+  auto reshaped = [&](Value value, ArrayType to, ValueRange lengths) {
+    llvm::SmallVector<Value> operands{value};
+    llvm::append_range(operands, lengths);
+    return make(ReshapeOp::getOperationName(), to, operands);
+  };
+  ArrayType from = flatType(x), into = flatType(take.getResult());
+  blocks.flat = reshaped(x, from, lengthIn(from, blocks.width));
+  Value ref = allocateStorage(b_, loc_, into, lengthIn(into, blocks.count));
+  takeByWidth(blocks, ref, parts, cores);
+  llvm::SmallVector<Value> named;
+  for (auto [axis, extent] : llvm::enumerate(type.getExtents()))
+    if (!extent.isConstant())
+      named.push_back(lengthOf(b_, take.getResult(), static_cast<int64_t>(axis)));
+  take.getResult().replaceAllUsesWith(reshaped(loadWhole(b_, loc_, ref, into), type, named));
+  take.erase();
+  return true;
+}
+
 /// Takes elements of rows on chip. False where the list goes along another axis, so that a position
 /// has a whole part of memory, or where the machine reads the elements one by one.
 bool Positions::take(TakeOp take, int64_t tileBytes, const Machine *machine) {
@@ -353,6 +510,8 @@ bool Positions::take(TakeOp take, int64_t tileBytes, const Machine *machine) {
   RowParts parts = partsOf(x, ids, tileBytes, machine);
   if (parts.reading == Reading::OneByOne)
     return false;
+  if (takeInBlocks(take, x, parts, vectorCoresOf(*machine)))
+    return true;
   Value ref = storageLike(b_, loc_, take.getResult());
   takeRows(x, ids, ref, parts);
   take.getResult().replaceAllUsesWith(loadWhole(b_, loc_, ref, take.getResult().getType()));
@@ -385,90 +544,18 @@ void Positions::gather(GatherOp gather, int64_t tileBytes, const Machine *machin
   gather.erase();
 }
 
-Value Positions::element(Value array, ValueRange at) {
-  llvm::SmallVector<Value> ones(at.size(), constant(1));
-  auto dropped = firstAxes(static_cast<int64_t>(at.size()));
-  Type elem = elementTypeOf(array.getType());
-  if (isa<RefType>(array.getType()))
-    return b_.create<LoadOp>(loc_, elem, array, at, ones, ValueRange(), Value(), dropped);
-  return b_.create<SliceOp>(loc_, elem, array, at, ones, ValueRange(), Value(), dropped);
-}
-
-/// What an element becomes when it meets `value`.
-Value Positions::combined(llvm::StringRef how, Value ref, ValueRange at, Value value) {
-  std::optional<OpId> combiner = combinerNamed(how);
-  if (!combiner)
-    // Without a combiner, the last write counts.
-    return value;
-  return makeOp(b_, loc_, operationName(*combiner), value.getType(), {element(ref, at), value});
-}
-
-/// Rows are independent; a row's positions are gone along in order.
-void Positions::scatter(ScatterOp scatter) {
-  Value ref = storageLike(b_, loc_, scatter.getX()), result = scatter.getResult();
-  storeWhole(b_, loc_, scatter.getX(), ref);
-  auto axis = static_cast<size_t>(scatter.getAxis());
-  Value ids = scatter.getIdx(), count = lengthOf(b_, ids, static_cast<int64_t>(axis));
-  llvm::SmallVector<Value> upper;
-  for (int64_t along = 0; along < rankOf(ids.getType()); ++along)
-    // The scattered axis has one point in the grid, so that its positions run in order in a loop.
-    upper.push_back(static_cast<size_t>(along) == axis ? constant(1) : lengthOf(b_, ids, along));
-  {
-    OpBuilder::InsertionGuard guard(b_);
-    llvm::SmallVector<Value> steps(upper.size(), constant(1));
-    ParallelOp grid = openGrid(b_, loc_, upper, steps, loc_);
-    auto loop = b_.create<scf::ForOp>(loc_, constant(0), count, constant(1));
-    b_.create<YieldOp>(loc_);
-    b_.setInsertionPointToStart(loop.getBody());
-    llvm::SmallVector<Value> at(grid.getBody().getArguments()), ones(at.size(), constant(1));
-    at[axis] = loop.getInductionVar();
-    Value value = element(scatter.getV(), at);
-    // The position along the axis comes from the list, all others are the point's own.
-    at[axis] = asPosition(b_, loc_, element(ids, at));
-    value = combined(scatter.getCombine(), ref, at, value);
-    b_.create<StoreOp>(loc_, value, ref, at, ones, ValueRange(), Value(),
-                       firstAxes(static_cast<int64_t>(at.size())), IntegerAttr(), StringAttr());
-  }
-  result.replaceAllUsesWith(loadWhole(b_, loc_, ref, result.getType()));
-  scatter.erase();
-}
-
-/// Through a list of positions, element by element: values that are repeated, parts of boxes,
-/// steps.
-void Positions::store(StoreOp store) {
-  Value value = store.getValue();
-  llvm::ArrayRef<Extent> own = extentsOf(value.getType());
-  llvm::SmallVector<size_t> kept;
-  llvm::SmallVector<Value> upper;
-  for (size_t axis = 0; axis < store.getOffsets().size(); ++axis)
-    if (!llvm::is_contained(store.getDropped(), static_cast<int64_t>(axis))) {
-      kept.push_back(axis);
-      upper.push_back(store.getLengths()[axis]);
-    }
-  llvm::SmallVector<Value> steps(upper.size(), constant(1));
-  ParallelOp grid = openGrid(b_, loc_, upper, steps, loc_);
-  llvm::SmallVector<Value> from, to(store.getOffsets()), ones(to.size(), constant(1));
-  for (auto [number, axis] : llvm::enumerate(kept)) {
-    Value position = grid.getBody().getArgument(static_cast<unsigned>(number));
-    // The value's axes align with the last axes of the box; those of extent 1 repeat.
-    if (size_t behind = kept.size() - number; own.size() >= behind)
-      from.push_back(own[own.size() - behind].isOne() ? constant(0) : position);
-    if (axis == static_cast<size_t>(*store.getIndexAxis()))
-      position = asPosition(b_, loc_, element(store.getIndex(), position));
-    if (!store.getSteps().empty())
-      position = b_.createOrFold<arith::MulIOp>(loc_, position, store.getSteps()[axis]);
-    to[axis] = b_.createOrFold<arith::AddIOp>(loc_, to[axis], position);
-  }
-  if (isa<ArrayType>(value.getType()))
-    value = element(value, from);
-  b_.create<StoreOp>(loc_, value, store.getRef(), to, ones, ValueRange(), Value(),
-                     firstAxes(static_cast<int64_t>(to.size())), IntegerAttr(),
-                     store.getAtomicAttr());
-  b_.create<YieldOp>(loc_);
-  store.erase();
-}
-
 } // namespace
+
+bool hasWideWords(const Machine &machine) {
+  return machine.supports("tcvt", {"i64", "i32"}) && machine.supports("tcvt", {"i32", "i64"});
+}
+
+Value asWords(OpBuilder &builder, Location loc, Value places) {
+  return makeOp(builder, loc, ConvertOp::getOperationName(),
+                arrayTypeOf(builder.getI32Type(), extentsOf(places.getType())), places,
+                {builder.getNamedAttr("round", builder.getStringAttr("even")),
+                 builder.getNamedAttr("saturate", builder.getBoolAttr(false))});
+}
 
 bool expandByPosition(Operation *op, int64_t tileBytes, const Machine *machine) {
   if (auto take = dyn_cast<TakeOp>(op)) {
@@ -478,12 +565,10 @@ bool expandByPosition(Operation *op, int64_t tileBytes, const Machine *machine) 
     Positions(op).gather(gather, tileBytes, machine);
   else if (auto scatter = dyn_cast<ScatterOp>(op)) {
     if (!expandScatterInOrder(scatter, tileBytes, machine))
-      Positions(op).scatter(scatter);
+      scatterByElements(scatter);
   } else
     return false;
   return true;
 }
-
-void storeByElements(StoreOp store) { Positions(store).store(store); }
 
 } // namespace ptl::ir

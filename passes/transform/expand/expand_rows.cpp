@@ -2,6 +2,7 @@
 // per point, which reads where the part lies.
 #include "passes/transform/expand/expand_rows.h"
 
+#include "passes/transform/expand/expand_elements.h"
 #include "passes/transform/expand/expand_gather.h"
 #include "passes/transform/expand/join_axes.h"
 
@@ -217,12 +218,16 @@ static TakeOp takeRows(TakeOp take, Value source) {
 /// Rows of a matrix, several at a time and as few as give all cores work: a point for each row would wait for its position, for the
 /// row and for the store, one after the other. False if the rows are not such.
 static bool takeTiles(OpBuilder &b, TakeOp take, Value source, Value ref, int64_t cores) {
-  constexpr int64_t columns = 1024, tileBits = 32 * 1024 * 8;
+  constexpr int64_t mostColumns = 1024, tileBits = 32 * 1024 * 8;
   auto type = cast<ArrayType>(take.getType());
   Type elem = type.getElementType();
   int64_t bits = elem.getIntOrFloatBitWidth();
   if (cores == 0 || type.getRank() != 2 || take.getAxis() != 0 || bits < 8)
     return false;
+  // Of short rows a tile has more, so that its positions are read, and its rows stored, less often.
+  const Extent &last = type.getExtents().back();
+  int64_t columns =
+      last.isConstant() ? std::clamp<int64_t>(last.length, 64, mostColumns) : mostColumns;
   Location loc = take.getLoc();
   auto constant = [&](int64_t value) { return b.create<arith::ConstantIndexOp>(loc, value); };
   auto ceilDiv = [&](Value a, Value by) { return b.createOrFold<arith::CeilDivUIOp>(loc, a, by); };

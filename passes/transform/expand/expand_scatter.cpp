@@ -75,6 +75,8 @@ private:
   Value metOneByOne(Value values, Value first, Value end, Value before);
   Value tileOf(ValueRange at, Value part);
   void emitGrid(Value ref);
+  Value ordered(Value ids);
+  scf::IfOp reachedByWords(Value ref);
 
   OpBuilder b_;
   Location loc_;
@@ -103,9 +105,10 @@ bool Scatter::isFor(ScatterOp op, const Machine *machine) {
   constexpr int64_t kFew = 16;
   Type elem = elementTypeOf(op.getX().getType()), position = elementTypeOf(op.getIdx().getType());
   const Extent &count = extentsOf(op.getIdx().getType())[op.getAxis()];
-  return machine && position.isSignlessInteger(32) &&
-         machine->supports("tgather", {machineTypeName(elem), machineTypeName(position)}) &&
-         machine->supports("tgather", {machineTypeName(position), machineTypeName(position)}) &&
+  bool isPosition = position.isSignlessInteger(32) ||
+                    (machine && position.isSignlessInteger(64) && hasWideWords(*machine));
+  return machine && isPosition && machine->supports("tgather", {machineTypeName(elem), "i32"}) &&
+         machine->supports("tgather", {"i32", "i32"}) &&
          machine->supports("tsel", {machineTypeName(elem)}) &&
          !(count.isConstant() && count.length < kFew);
 }
@@ -195,11 +198,10 @@ std::pair<Value, Value> Scatter::rangesOf(Value places, Value positions) {
   // Each step halves how many further positions are tried, so the logarithm of the longest list is enough.
   auto steps = static_cast<int64_t>(llvm::Log2_64(static_cast<uint64_t>(listed_)));
   auto loop = b_.create<scf::ForOp>(loc_, constant(0), constant(steps), constant(1),
-                                    ValueRange{none, none});
+                                    ValueRange{none, none, constant(listed_ / 2)});
   OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPointToStart(loop.getBody());
-  Value more =
-      asNumber(b_.create<arith::ShRUIOp>(loc_, constant(listed_ / 2), loop.getInductionVar()));
+  Value tried = loop.getRegionIterArg(2), more = asNumber(tried);
   llvm::SmallVector<Value> next;
   for (auto [found, largest] : {std::pair(loop.getRegionIterArg(0), before),
                                 std::pair(loop.getRegionIterArg(1), positions)}) {
@@ -211,6 +213,7 @@ std::pair<Value, Value> Scatter::rangesOf(Value places, Value positions) {
     Value isTaken = each(EqOp::getOperationName(), {least, place}, b_.getI1Type());
     next.push_back(chosen(isTaken, further, found));
   }
+  next.push_back(b_.create<arith::DivUIOp>(loc_, tried, constant(2)));
   b_.create<scf::YieldOp>(loc_, next);
   return {loop.getResult(0), loop.getResult(1)};
 }
@@ -302,10 +305,30 @@ void Scatter::emitGrid(Value ref) {
   b_.create<YieldOp>(loc_);
 }
 
-void Scatter::run(int64_t tileBytes, const Machine *machine) {
-  Value result = op_.getResult(), ids = turned(op_.getIdx());
-  x_ = turned(op_.getX());
+/// Of positions of 64 bits: the branch in whose first arm words hold all of them. In the other one, for rows that words do not reach, elements
+/// are written one by one. Null where no row is so long.
+scf::IfOp Scatter::reachedByWords(Value ref) {
+  int64_t last = rankOf(x_.getType()) - 1;
+  const Extent &extent = extentsOf(x_.getType())[static_cast<size_t>(last)];
+  bool isWide = elementTypeOf(op_.getIdx().getType()).isInteger(64);
+  if (!isWide || (extent.capacity != Extent::kUnknown && extent.capacity <= kReach))
+    return {};
+  Value reaches = b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::sle, lengthOf(b_, x_, last),
+                                           constant(kReach));
+  auto branch = b_.create<scf::IfOp>(loc_, reaches, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(branch.elseBlock());
+  auto apart = cast<ScatterOp>(b_.clone(*op_));
+  storeWhole(b_, loc_, turned(apart.getResult()), ref);
+  expandByPosition(apart, /*tileBytes=*/0, /*machine=*/nullptr);
+  return branch;
+}
+
+/// The list and its elements in the order of the positions; the order itself.
+Value Scatter::ordered(Value ids) {
   int64_t last = rankOf(ids.getType()) - 1;
+  if (elementTypeOf(ids.getType()).isInteger(64))
+    ids = asWords(b_, loc_, ids);
   auto orders =
       ArrayType::get(b_.getContext(), b_.getI32Type(), extentsOf(ids.getType()), Place::Inferred);
   Value order = make(ArgsortOp::getOperationName(), orders, ids,
@@ -313,9 +336,20 @@ void Scatter::run(int64_t tileBytes, const Machine *machine) {
                       b_.getNamedAttr("descending", b_.getBoolAttr(false))});
   places_ = inOrder(ids, order);
   values_ = inOrder(turned(op_.getV()), order);
-  llvm::SmallVector<Operation *> parts = {places_.getDefiningOp(), values_.getDefiningOp()};
+  return order;
+}
+
+void Scatter::run(int64_t tileBytes, const Machine *machine) {
+  Value result = op_.getResult(), ids = turned(op_.getIdx());
+  x_ = turned(op_.getX());
   Value ref = storageLike(b_, loc_, x_);
+  scf::IfOp branch = reachedByWords(ref);
+  if (branch)
+    b_.setInsertionPointToStart(branch.thenBlock());
+  Value order = ordered(ids);
+  llvm::SmallVector<Operation *> parts = {places_.getDefiningOp(), values_.getDefiningOp()};
   emitGrid(ref);
+  b_.setInsertionPoint(op_);
   auto type = cast<ArrayType>(x_.getType());
   Value made = turned(loadWhole(
       b_, loc_, ref,

@@ -107,6 +107,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     }
     unrollSteps(getOperation(), kUnrolledOnChip);
     if (found) {
+      unrollStencils(getOperation(), kUnrolledOnChip);
       tileRecurrences(getOperation(), recurrencesOn(*found, halvingsOf(0)));
       searchLongRows(getOperation());
     }
@@ -119,6 +120,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     storeCarried(getOperation());
     forwardStorage(getOperation()); // of what loops carry
     expandTensors(getOperation(), sizes.halved(halvingsOf(0)).bytes, found ? &*found : nullptr);
+    viewOutputs(getOperation());    // of what is made under another shape
     forwardStorage(getOperation()); // of what boxes are replaced in
     dropEmptyStores(getOperation());
     bringIntoGrids(getOperation());

@@ -140,8 +140,9 @@ llvm::SmallVector<int64_t> PiecesEmitter::gridAxes() const {
 
 void PiecesEmitter::emitCode(llvm::ArrayRef<RootStores> stores) {
   StoreOp into = stores.front().front();
-  bool mayCut = !isChecked(into.getRef());
-  MatmulOp product = mayCut ? contractionToCut() : MatmulOp();
+  MatmulOp product = contractionToCut();
+  // Texts at block level would check in which part a scan of positions is.
+  bool mayCut = !isScan(group_->root()) || !isChecked(into.getRef());
   int64_t cut = product  ? group_->find(group_->operandMap(product, 0).back())
                 : mayCut ? axisToCut()
                          : kWhole;

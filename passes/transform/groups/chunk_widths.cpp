@@ -113,26 +113,13 @@ void PiecesEmitter::emitGroup(llvm::ArrayRef<StoreOp> into) {
   ChunkEmitter::emitGroup(into);
 }
 
-/// Whether tiles of all columns are seen to fill the storage: nothing else writes it, and the store has all of it. The text of the
-/// grids as source would not be proved to write every element otherwise.
-bool PiecesEmitter::isSeenWhole(StoreOp into) const {
-  bool isAlone = llvm::none_of(into.getRef().getUsers(), [&](Operation *user) {
-    bool writes = isa<StoreOp>(user) && user != into;
-    return writes && !(branch_ && branch_->isAncestor(user));
-  });
-  return isAlone && into.getDropped().empty() &&
-         llvm::equal(ir::extentsOf(into.getRef().getType()),
-                     ir::extentsOf(into.getValue().getType()));
-}
-
 /// The grid for columns that are known to have the width, or a grid in each arm of a branch where they may
 /// be narrower.
 void PiecesEmitter::emitByWidth(llvm::ArrayRef<RootStores> stores, unsigned width) {
   int64_t row = axisOf(TileAxis::Row), col = axisOf(TileAxis::Col);
-  Value worthIt =
-      width + 1 < kWidths && isSeenWhole(stores.front().front()) && mayBeNarrow(row, col)
-          ? isWorthNarrowing(row, col, width + 1)
-          : Value();
+  Value worthIt = width + 1 < kWidths && mayBeNarrow(row, col)
+                      ? isWorthNarrowing(row, col, width + 1)
+                      : Value();
   auto emitOwn = [&] {
     std::vector<TileAxis> usual = axes_;
     if (width > 0)
