@@ -5,6 +5,7 @@
 #include "codegen/source/op_kinds.h"
 #include "ir/dialect/attributes.h"
 #include "ir/dialect/instruction_op.h"
+#include "passes/lower_block/drain_events.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Dominance.h"
@@ -44,7 +45,7 @@ private:
   const EntryFacts &facts_;
   Unwritable unwritable_;
   OutlinedKernel result_;
-  std::set<std::string> dims_, bound_; ///< in types; those that an argument binds
+  std::set<std::string> dims_, bound_, strides_; ///< in types; those that an argument binds
   GivenArguments given_;
   Positions host_;
   Names names_;
@@ -93,8 +94,14 @@ void KernelPrinter::addOperand(BlockArgument argument, Value operand) {
   }
   std::string type = typeText(operand.getType());
   // Strides were given for arrays of the entry by name.
-  if (auto strides = facts_.strides.find(name); strides != facts_.strides.end())
+  if (auto strides = facts_.strides.find(name); strides != facts_.strides.end()) {
     type += " strides " + strides->second;
+    // Names that only strides have are dimensions, which the argument binds as it binds its lengths.
+    for (const std::string &each : identifiersOf(strides->second)) {
+      dims_.insert(each);
+      strides_.insert(each);
+    }
+  }
   given.name = names_.fresh(name);
   // What is only written is a result.
   if (role == "out") {
@@ -187,7 +194,7 @@ OutlinedKernel KernelPrinter::print() {
       });
     });
     // Dimensions that no array determines are passed by name.
-    if (!isBound)
+    if (!isBound && strides_.count(dim) == 0)
       result_.namedDims.push_back(dim);
   }
   result_.body = body();
@@ -240,16 +247,49 @@ static ir::LaunchOp onlyLaunch(func::FuncOp host) {
   return isPlain ? only : ir::LaunchOp();
 }
 
-/// Removes operations that only the prover reads, and merges repeated computations.
+/// Removes operations that only the prover reads and those that reading the text adds again, and
+/// merges repeated computations.
 static void tidy(ModuleOp kernel) {
   llvm::SmallVector<ir::CheckOp> requirements;
   kernel.walk([&](ir::CheckOp check) { requirements.push_back(check); });
   // Requirements are removed first, so that what only they use is merged or dropped.
   for (ir::CheckOp check : requirements)
     check.erase();
+  kernel.walk([](func::FuncOp function) { block::removeDrains(function); });
   IRRewriter rewriter(kernel.getContext());
   DominanceInfo dominance;
   eliminateCommonSubExpressions(rewriter, dominance, kernel);
+}
+
+/// Numbers that no core of a kernel uses are none of its parameters, so nothing is computed for them.
+/// Positions stay: they may be lengths that types speak of.
+/// Returns whether there are any.
+static bool releaseUnused(func::FuncOp host, const std::map<std::string, BlockKernel> &kernels) {
+  bool any = false;
+  host.walk([&](ir::LaunchOp launch) {
+    auto found = kernels.find(launch.getKernel().str());
+    if (found == kernels.end())
+      return;
+    size_t next = 0;
+    func::FuncOp first = found->second.functions.front();
+    for (BlockArgument argument : first.getArguments()) {
+      auto role = attrs::role.of(first, argument.getArgNumber());
+      if ((role && role.getValue() == "workspace") || next >= launch.getArguments().size())
+        continue;
+      OpOperand &operand = launch->getOpOperand(static_cast<unsigned>(next++));
+      Type type = operand.get().getType();
+      bool isUsed = llvm::any_of(found->second.functions, [&](func::FuncOp each) {
+        return !each.getArgument(argument.getArgNumber()).use_empty();
+      });
+      Operation *made = operand.get().getDefiningOp();
+      if (isUsed || !made || isConstantLike(made) || !type.isSignlessIntOrFloat())
+        continue;
+      OpBuilder b(launch);
+      operand.set(b.create<arith::ConstantOp>(launch.getLoc(), b.getZeroAttr(type)));
+      any = true;
+    }
+  });
+  return any;
 }
 
 /// Removes operations that only requirements and checks of bounds use. Requirements are in the
@@ -292,7 +332,8 @@ static void dropRequirements(func::FuncOp host, const EntryFacts &facts,
   };
   // A launch that is dropped may leave others dead, so this goes on until nothing changes. Walking
   // backwards visits users before what they use.
-  for (bool changed = !checks.empty(); changed;) {
+  bool isReleased = releaseUnused(host, kernels);
+  for (bool changed = !checks.empty() || isReleased; changed;) {
     changed = false;
     host.walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
       auto launch = dyn_cast<ir::LaunchOp>(op);

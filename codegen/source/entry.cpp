@@ -55,12 +55,17 @@ void ProgramEntry::run() {
   printBlock(code_, entry_.function.getBody().front());
 }
 
-/// Whether kernels write a part of an output each: they take it with its contents.
+/// Whether kernels write a part of an output each: they take it with its contents. Of a kernel of the
+/// block level it is not known how much it writes; what a round of a loop launches may be a part.
 bool ProgramEntry::isWrittenInParts(BlockArgument output) {
+  auto isInLoop = [](Operation *op) {
+    return op->getParentOfType<scf::ForOp>() || op->getParentOfType<scf::WhileOp>();
+  };
   return !entry_.attribute(output, attrs::output).empty() &&
          llvm::any_of(writersOf(output), [&](Operation *writer) {
            auto grid = dyn_cast<ir::ParallelOp>(writer);
-           return grid && !storesWhole(output, groupFrom(grid));
+           return grid ? !storesWhole(output, groupFrom(grid))
+                       : isa<ir::LaunchOp>(writer) && isInLoop(writer);
          });
 }
 
@@ -117,6 +122,8 @@ bool ProgramEntry::readsFinal(Operation *op) {
 std::optional<bool> ProgramEntry::isInlined(Operation *op) {
   auto load = dyn_cast<ir::LoadOp>(op);
   bool isCopied = load && llvm::any_of(load->getUsers(), [&](Operation *user) {
+                    if (auto launch = dyn_cast<ir::LaunchOp>(user))
+                      return llvm::is_contained(writtenBy(launch), load.getRef());
                     auto grid = user->getParentOfType<ir::ParallelOp>();
                     while (grid && grid->getParentOfType<ir::ParallelOp>())
                       grid = grid->getParentOfType<ir::ParallelOp>();
@@ -551,6 +558,26 @@ void ProgramEntry::launch(ir::LaunchOp launch) {
     noteWritten(ref, launch);
 }
 
+/// A dimension that no argument of a kernel binds, as the caller says it: by the length with which it
+/// makes storage for a result, which may have another name here, or none; else by its name.
+static std::string lengthText(BodyCode &code, const OutlinedKernel &kernel,
+                              const std::string &dim) {
+  for (const auto &[ref, type] : kernel.outputs) {
+    auto alloc = ref.getDefiningOp<ir::AllocOp>();
+    if (!alloc)
+      continue;
+    size_t next = 0;
+    for (const ir::Extent &extent : alloc.getType().getExtents()) {
+      if (extent.isConstant())
+        continue;
+      Value length = alloc.getLengths()[next++];
+      if (extent.symbol.getValue() == dim)
+        return valueText(code, length).text;
+    }
+  }
+  return dim;
+}
+
 void ProgramEntry::call(const OutlinedKernel &kernel, const std::string &name, Operation *at) {
   std::vector<std::string> arguments;
   for (const OutlinedKernel::Argument &argument : kernel.arguments) {
@@ -566,7 +593,7 @@ void ProgramEntry::call(const OutlinedKernel &kernel, const std::string &name, O
     arguments.push_back((argument.isInout ? "inout " : "") + valueText(code_, argument.value).text);
   }
   for (const std::string &dim : kernel.namedDims)
-    arguments.push_back(dim + ": " + dim);
+    arguments.push_back(dim + ": " + lengthText(code_, kernel, dim));
   std::string text = name + "(" + llvm::join(arguments, ", ") + ")";
   if (kernel.outputs.empty())
     return code_.line(text);

@@ -493,6 +493,11 @@ static bool isElement(Value value) {
   return op && isa<pto::LoadScalarOp, pto::TGetValOp>(op) && !value.getType().isIndex();
 }
 
+bool Positions::isElement(Dim dim) const {
+  auto found = leaves_.find(dim.symbol().value_or(SymbolId{~0u}));
+  return found != leaves_.end() && source::isElement(found->second);
+}
+
 Expression Positions::text(Dim whole, const Leaf &leaf) {
   Dim dim = shortened(whole);
   std::set<SymbolId> found;
@@ -515,7 +520,7 @@ Expression Positions::text(Dim whole, const Leaf &leaf) {
         return own;
       // Any integer is a position, but its arithmetic is not that of positions.
       spellings[symbol] =
-          isElement(value->second) ? "int(" + own.text + ")" : own.as(Precedence::Postfix);
+          source::isElement(value->second) ? "int(" + own.text + ")" : own.as(Precedence::Postfix);
     } else {
       spellings[symbol] = dims_.symbol(symbol).name;
     }

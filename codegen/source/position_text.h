@@ -24,6 +24,8 @@ public:
   Dim of(mlir::Value value);
   /// Whether the value is not arithmetic, so that `dim` is a single symbol.
   bool isLeaf(Dim dim, mlir::Value value) const;
+  /// Whether it is an element of a tile or tensor, whose arithmetic is not that of positions.
+  bool isElement(Dim dim) const;
   Dim constant(int64_t value) { return dims_.constant(value); }
   Dim add(Dim a, Dim b) { return dims_.add(a, b); }
   /// A length as types write it (`N`, `D/2`); the names may be those of arguments that `knowLength`

@@ -4,6 +4,7 @@
 #include "codegen/source/tile_assignments.h"
 #include "codegen/source/tile_expressions.h"
 #include "codegen/source/tile_literals.h"
+#include "codegen/source/tile_positions.h"
 #include "codegen/source/tile_ranges.h"
 #include "codegen/source/tile_statements.h"
 #include "ir/dialect/attributes.h"
@@ -153,8 +154,8 @@ static void carry(BodyCode &code, ValueRange inits, mlir::Block::BlockArgListTyp
       // A literal that begins a variable says its type, since nothing else does.
       Operation *op = init.getDefiningOp();
       bool typed = op && isConstantLike(op) && !code.isKnown(init);
-      Expression first =
-          typed ? literalText(op->getAttr("value"), init.getType(), true) : valueText(code, init);
+      Expression first = typed ? literalText(op->getAttr("value"), init.getType(), true)
+                               : positionText(code, init);
       code.var(arg, first, wanted);
     }
   }

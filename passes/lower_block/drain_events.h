@@ -9,4 +9,8 @@ namespace ptl::block {
 /// is not certain that a wait follows a signal, signals are counted at run time.
 void drainEvents(mlir::func::FuncOp function, const Machine &machine, const Report &report);
 
+/// Removes the waits that `drainEvents` has added, and what only they use: text of the block level
+/// has none of them, because they are added again when it is read.
+void removeDrains(mlir::func::FuncOp function);
+
 } // namespace ptl::block

@@ -6,6 +6,7 @@
 
 #include "passes/transform/expand/expand_gather.h"
 #include "ir/dialect/make_op.h"
+#include "passes/analysis/unused_extent.h"
 #include "passes/transform/expand/expand_scatter.h"
 
 #include "frontend/base/round_up.h"
@@ -231,9 +232,9 @@ Value Positions::takenFromWindows(Value x, Value places, ValueRange at, Value le
   start.back() = loop.getInductionVar();
   Value rest = b_.createOrFold<arith::SubIOp>(loc_, length, start.back());
   lengths.back() = b_.createOrFold<arith::MinSIOp>(loc_, rest, step);
-  Value window = b_.create<SliceOp>(
-      loc_, tile(elem, Extent::named(b_.getStringAttr("window"), size)), x, start, lengths,
-      ValueRange(), Value(), firstAxes(static_cast<int64_t>(at.size()) - 1));
+  Value window =
+      b_.create<SliceOp>(loc_, tile(elem, unusedExtent(loop, "window", size)), x, start, lengths,
+                         ValueRange(), Value(), firstAxes(static_cast<int64_t>(at.size()) - 1));
   Value next = takenFromWindow(asNumbers(window), start.back(), lengths.back(), places,
                                loop.getRegionIterArg(0));
   b_.create<scf::YieldOp>(loc_, next);
@@ -288,7 +289,7 @@ void Positions::gatherRows(Value x, Value ids, Value ref, const RowParts &parts)
   llvm::SmallVector<Value> at(grid.getBody().getArguments()), lengths(at.size(), constant(1));
   Value rest = b_.createOrFold<arith::SubIOp>(loc_, upper.back(), at.back());
   lengths.back() = b_.createOrFold<arith::MinSIOp>(loc_, rest, constant(parts.positions));
-  Extent part = Extent::named(b_.getStringAttr("part"), parts.positions);
+  Extent part = unusedExtent(grid, "part", parts.positions);
   Value places = b_.create<SliceOp>(loc_, tile(type.getElementType(), part), ids, at, lengths,
                                     ValueRange(), Value(), firstAxes(last));
   b_.create<StoreOp>(loc_, taken(x, places, at, whole, parts), ref, at, lengths, ValueRange(),
@@ -320,7 +321,7 @@ void Positions::takeRows(Value x, Value ids, Value ref, const RowParts &parts) {
     return b_.createOrFold<arith::MinSIOp>(loc_, left, steps[axis]);
   };
   lengths.back() = rest(at.size() - 1);
-  Extent part = Extent::named(b_.getStringAttr("part"), parts.positions);
+  Extent part = unusedExtent(grid, "part", parts.positions);
   Value places = b_.create<SliceOp>(loc_, tile(elementTypeOf(ids.getType()), part), ids, at.back(),
                                     lengths.back(), ValueRange(), Value(), firstAxes(0));
   auto storeRow = [&] {
