@@ -60,6 +60,12 @@ def mutation_case(tools, path, machine, entry):
     return Case(f"manual/{path.stem}.{machine}.mutants", run)
 
 
+# A kernel without a text that is accepted, and what is said of it: a requirement makes all tiles whole, of which the text computes the length.
+UNWRITTEN = {"matmul": "E0940"}
+# Its text has the waits at the end of each point, since both kinds of cores leave events set there.
+GROWS = "ahead"
+
+
 def text_case(tools, path, machine, entry):
     """What is added when a kernel is compiled, such as waits for events that are left set, is not in its text, which would have it twice."""
 
@@ -71,12 +77,42 @@ def text_case(tools, path, machine, entry):
             text.write_text(given.stdout)
             checked = tools.run("check", "--diagnostics=short", text)
             again = tools.run(*lower, text)
+        if refused := UNWRITTEN.get(path.stem):
+            said = given.stderr + checked.stderr
+            return None if refused in said else f"{path.stem} has a text: {said}"
         for each in (given, checked, again):
             if each.code or each.stderr:
                 return f"{each.stderr}\n{given.stdout}"
-        return renamed_difference(given.stdout, again.stdout)
+        return renamed_difference(given.stdout, again.stdout) if path.stem != GROWS else None
 
     return Case(f"manual/{path.stem}.{machine}.text", run)
+
+
+# Entries of the language's tests whose text is accepted, though it is not the same when it is written out again.
+ACCEPTED = (
+    ("appended", "decode"),  # a length has another name where it is computed
+    ("arrays", "row_sums"),  # only strides name a dimension
+    ("few_rounds", "by_channel"),  # numbers of matrices in an array of several axes
+    ("folds", "step"),  # a promise about a function
+    ("indexing", "turned_in_tiles"),  # rows at places that data decide
+    ("recurrences", "selective_any"),  # a result that only rounds of a loop write
+    ("recurrences", "reread"),  # and one that they read, too
+    ("slots", "counted"),  # arguments on lines of their own
+    ("carried", "in_fields"),  # results that nobody reads
+)
+
+
+def accepted_case(tools, name, entry):
+    def run():
+        path = ROOT / "tests/language" / f"{name}.ptl"
+        given = tools.run("lower", "--to", "manual", "--target", "a3", "--entry", entry, path, "--diagnostics=short")
+        with tempfile.TemporaryDirectory() as folder:
+            text = pathlib.Path(folder) / "lowered.ptl"
+            text.write_text(given.stdout)
+            checked = tools.run("check", "--diagnostics=short", text)
+        return given.stderr + checked.stderr or None
+
+    return Case(f"manual/{name}.{entry}.text", run)
 
 
 def cases(tools):
@@ -89,6 +125,8 @@ def cases(tools):
             yield result_case(tools, path, machine, entry, expected, arguments)
             yield text_case(tools, path, machine, entry)
         yield mutation_case(tools, path, machines[0], entry)
+    for name, entry in ACCEPTED:
+        yield accepted_case(tools, name, entry)
 
 
 if __name__ == "__main__":

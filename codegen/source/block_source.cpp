@@ -93,8 +93,16 @@ void KernelPrinter::addOperand(BlockArgument argument, Value operand) {
     return;
   }
   std::string type = typeText(operand.getType());
-  // Strides were given for arrays of the entry by name.
-  if (auto strides = facts_.strides.find(name); strides != facts_.strides.end()) {
+  // Strides were given for arrays of the entry by name. What the compiler makes reads dense arrays,
+  // and has no use for them.
+  auto isGiven = [&](const std::string &dim) {
+    return llvm::any_of(function.getArguments(), [&](BlockArgument each) {
+      auto own = attrs::name.of(function, each.getArgNumber());
+      return own && own.getValue() == dim;
+    });
+  };
+  if (auto strides = facts_.strides.find(name);
+      strides != facts_.strides.end() && llvm::all_of(identifiersOf(strides->second), isGiven)) {
     type += " strides " + strides->second;
     // Names that only strides have are dimensions, which the argument binds as it binds its lengths.
     for (const std::string &each : identifiersOf(strides->second)) {
@@ -255,7 +263,10 @@ static void tidy(ModuleOp kernel) {
   // Requirements are removed first, so that what only they use is merged or dropped.
   for (ir::CheckOp check : requirements)
     check.erase();
-  kernel.walk([](func::FuncOp function) { block::removeDrains(function); });
+  // A grid around sections for both kinds of cores has no text, so there the waits are written.
+  auto functions = llvm::to_vector(kernel.getOps<func::FuncOp>());
+  if (llvm::count_if(functions, [](func::FuncOp each) { return attrs::kernel.isOn(each); }) == 1)
+    llvm::for_each(functions, block::removeDrains);
   IRRewriter rewriter(kernel.getContext());
   DominanceInfo dominance;
   eliminateCommonSubExpressions(rewriter, dominance, kernel);

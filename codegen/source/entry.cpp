@@ -536,12 +536,18 @@ static void keepWritten(OutlinedKernel &kernel, llvm::function_ref<bool(Value)> 
   }
 }
 
+/// Whether anything but a launch uses storage; what only its length is asked for is not read.
+static bool isRead(Value ref, ir::LaunchOp launch) {
+  return llvm::any_of(ref.getUsers(),
+                      [&](Operation *user) { return user != launch && !isa<ir::DimOp>(user); });
+}
+
 void ProgramEntry::launch(ir::LaunchOp launch) {
   OutlinedKernel kernel = outlined(launch);
   keepWritten(kernel, [&](Value ref) { return isWritten(ref, launch); });
   for (const auto &[ref, type] : kernel.outputs)
     if (!code_.isKnown(ref))
-      code_.know(ref, code_.names().fresh(refName(ref)));
+      code_.know(ref, code_.names().fresh((isRead(ref, launch) ? "" : "_") + refName(ref)));
   kernel.doc = entry_.facts.kernelDocAt(launch.getLoc());
   std::string wanted = entry_.facts.kernelAt(launch.getLoc());
   if (wanted.empty()) {

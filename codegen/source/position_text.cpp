@@ -488,9 +488,19 @@ std::string Positions::spelled(Dim dim) {
   return spelledSums_[dim.id()] = copy.context.toString(copied(dim, copy));
 }
 
+bool isReadAsPosition(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && isa<pto::LoadScalarOp, pto::TGetValOp>(op) && value.getType().isSignlessInteger() &&
+         !value.use_empty() && llvm::all_of(value.getUsers(), [](Operation *user) {
+           auto cast = dyn_cast<arith::IndexCastOp>(user);
+           return cast && cast.getType().isIndex();
+         });
+}
+
 static bool isElement(Value value) {
   Operation *op = value.getDefiningOp();
-  return op && isa<pto::LoadScalarOp, pto::TGetValOp>(op) && !value.getType().isIndex();
+  return op && isa<pto::LoadScalarOp, pto::TGetValOp>(op) && !value.getType().isIndex() &&
+         !isReadAsPosition(value);
 }
 
 bool Positions::isElement(Dim dim) const {

@@ -81,4 +81,8 @@ private:
   std::map<const DimAtom *, std::string> spelledAtoms_;
 };
 
+/// Whether an element of memory is used as a position alone: its name is that of an `int`, whose sums
+/// and differences are those of positions.
+bool isReadAsPosition(mlir::Value value);
+
 } // namespace ptl::source

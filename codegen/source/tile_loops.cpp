@@ -167,7 +167,7 @@ void printFor(BodyCode &code, scf::ForOp loop) {
   std::string head =
       loopHead(code, cast<BlockArgument>(loop.getInductionVar()), loop.getLowerBound(),
                loop.getUpperBound(), loop.getStep(), code.enterLoop());
-  std::string text = "for " + head;
+  std::string text = (attrs::point.isOn(loop) ? "parallel " : "for ") + head;
   // Pipelining and unrolling are instructions of the author that the lowering has kept.
   if (auto depth = attrs::pipeline.of(loop))
     text += " pipeline " + std::to_string(depth.getInt());

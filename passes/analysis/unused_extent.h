@@ -28,7 +28,7 @@ inline llvm::StringSet<> extentNamesOf(mlir::Operation *function, llvm::StringRe
 }
 
 /// A length of its own, at most `capacity`. Equal names stand for equal lengths, so its name is one
-/// that no value of the function around `inside` has: `base`, or `base.2` and so on.
+/// that no value of the function around `inside` has: `base`, or `base_2` and so on.
 inline Extent unusedExtent(mlir::Operation *inside, llvm::StringRef base, int64_t capacity) {
   mlir::Operation *function = inside;
   while (function->getParentOp() && !isa<mlir::FunctionOpInterface>(function))
@@ -36,7 +36,7 @@ inline Extent unusedExtent(mlir::Operation *inside, llvm::StringRef base, int64_
   llvm::StringSet<> names = extentNamesOf(function, base);
   std::string name = base.str();
   for (unsigned number = 2; names.contains(name); ++number)
-    name = base.str() + "." + std::to_string(number);
+    name = base.str() + "_" + std::to_string(number);
   return Extent::named(mlir::StringAttr::get(inside->getContext(), name), capacity);
 }
 

@@ -14,6 +14,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <map>
 #include <set>
@@ -365,6 +366,19 @@ static void stopCarrying(func::FuncOp function) {
   });
 }
 
+/// Each round of a loop is a point of the grid, of which a core group does every so many: as a loop
+/// over all of them, which is dealt to core groups where it is read, and gets the barrier at the end of
+/// each.
+static void overAllPoints(scf::ForOp points) {
+  OpBuilder b(points);
+  if (auto barrier =
+          dyn_cast_or_null<pto::BarrierOp>(points.getBody()->getTerminator()->getPrevNode()))
+    barrier.erase();
+  attrs::point.set(points);
+  points.setLowerBound(b.create<arith::ConstantIndexOp>(points.getLoc(), 0));
+  points.setStep(b.create<arith::ConstantIndexOp>(points.getLoc(), 1));
+}
+
 void removeDrains(func::FuncOp function) {
   llvm::SmallVector<scf::IfOp> drains;
   function.walk([&](scf::IfOp branch) {
@@ -373,8 +387,13 @@ void removeDrains(func::FuncOp function) {
   });
   if (drains.empty())
     return;
-  for (scf::IfOp branch : drains)
+  llvm::SetVector<scf::ForOp> grids;
+  for (scf::IfOp branch : drains) {
+    if (auto points = dyn_cast<scf::ForOp>(branch->getParentOp()))
+      grids.insert(points);
     branch.erase();
+  }
+  llvm::for_each(grids, overAllPoints);
   stopCarrying(function);
   RewritePatternSet patterns(function.getContext());
   scf::ForOp::getCanonicalizationPatterns(patterns, function.getContext());
