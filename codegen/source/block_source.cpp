@@ -1,11 +1,11 @@
 // Block level as source: a `manual kernel` for each kernel of a chip, and a program that calls
 // them.
 #include "codegen/source/block_body.h"
+#include "codegen/source/block_drains.h"
 #include "codegen/source/entry.h"
 #include "codegen/source/op_kinds.h"
 #include "ir/dialect/attributes.h"
 #include "ir/dialect/instruction_op.h"
-#include "passes/lower_block/drain_events.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Dominance.h"
@@ -266,7 +266,7 @@ static void tidy(ModuleOp kernel) {
   // A grid around sections for both kinds of cores has no text, so there the waits are written.
   auto functions = llvm::to_vector(kernel.getOps<func::FuncOp>());
   if (llvm::count_if(functions, [](func::FuncOp each) { return attrs::kernel.isOn(each); }) == 1)
-    llvm::for_each(functions, block::removeDrains);
+    llvm::for_each(functions, removeDrains);
   IRRewriter rewriter(kernel.getContext());
   DominanceInfo dominance;
   eliminateCommonSubExpressions(rewriter, dominance, kernel);
