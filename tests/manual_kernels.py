@@ -93,8 +93,8 @@ ACCEPTED = (
     ("appended", "decode"),  # a length has another name where it is computed
     ("arrays", "row_sums"),  # only strides name a dimension
     ("few_rounds", "by_channel"),  # numbers of matrices in an array of several axes
-    ("folds", "step"),  # a promise about a function
-    ("indexing", "turned_in_tiles"),  # rows at places that data decide
+    ("folds", "step", "step...=1"),  # a promise about a function
+    ("indexing", "turned_in_tiles", "turned_in_tiles.C=512"),  # rows at places that data decide
     ("recurrences", "selective_any"),  # a result that only rounds of a loop write
     ("recurrences", "reread"),  # and one that they read, too
     ("slots", "counted"),  # arguments on lines of their own
@@ -102,10 +102,11 @@ ACCEPTED = (
 )
 
 
-def accepted_case(tools, name, entry):
+def accepted_case(tools, name, entry, *values):
     def run():
         path = ROOT / "tests/language" / f"{name}.ptl"
-        given = tools.run("lower", "--to", "manual", "--target", "a3", "--entry", entry, path, "--diagnostics=short")
+        defines = [word for value in values for word in ("-D", value)]
+        given = tools.run("lower", "--to", "manual", "--target", "a3", "--entry", entry, path, "--diagnostics=short", *defines)
         with tempfile.TemporaryDirectory() as folder:
             text = pathlib.Path(folder) / "lowered.ptl"
             text.write_text(given.stdout)
@@ -125,8 +126,8 @@ def cases(tools):
             yield result_case(tools, path, machine, entry, expected, arguments)
             yield text_case(tools, path, machine, entry)
         yield mutation_case(tools, path, machines[0], entry)
-    for name, entry in ACCEPTED:
-        yield accepted_case(tools, name, entry)
+    for name, entry, *values in ACCEPTED:
+        yield accepted_case(tools, name, entry, *values)
 
 
 if __name__ == "__main__":
