@@ -4,6 +4,9 @@ using namespace mlir;
 
 namespace ptl::pto {
 
+/// The quotient by -1, as the middle of a choice.
+#define PTL_BY_MINUS_ONE "B(-1) < B(0) && b == B(-1) ? A(0 - uint64_t(a))"
+
 static constexpr const char *kSaturated[] = {
     "template <typename T, typename F>",
     "inline T saturated(F x) {",
@@ -20,11 +23,13 @@ void addCppHelpers(TextLines &text, const CppHelpers &helpers, const std::string
       {"larger", "a < b ? b : a"},
       // C++ rounds towards zero; these round up and down. The signs are compared without a product,
       // which might overflow. A divisor of 0 counts as 1, as on the CPU: what is proved of quotients
-      // holds for divisors of at least 1, and no position may lie outside of its array.
-      {"ceilDiv", "b == 0 ? a : a / b + (a % b != 0 && (a < 0) == (b < 0))"},
-      {"quotientOf", "b == 0 ? a : B(-1) < B(0) && b == B(-1) ? A(0) - a : a / b"},
+      // holds for divisors of at least 1, and no position may lie outside of its array. The least
+      // number by -1 does not fit, so a quotient by -1 is a difference of unsigned numbers, which wraps.
+      {"ceilDiv", "b == 0 ? a : " PTL_BY_MINUS_ONE " : a / b + (a % b != 0 && (a < 0) == (b < 0))"},
+      {"quotientOf", "b == 0 ? a : " PTL_BY_MINUS_ONE " : a / b"},
       {"remainderOf", "b == 0 || (B(-1) < B(0) && b == B(-1)) ? A(0) : a % b"},
-      {"floorDiv", "b == 0 ? a : a / b - (a % b != 0 && (a < 0) != (b < 0))"},
+      {"floorDiv",
+       "b == 0 ? a : " PTL_BY_MINUS_ONE " : a / b - (a % b != 0 && (a < 0) != (b < 0))"},
   };
   for (const auto &[name, body] : bodies)
     // Only helpers that the code uses are written.

@@ -110,12 +110,15 @@ std::optional<Expression> BlockBody::written(Operation *op) {
     return shareText(
         code_, "id " + op->getName().getStringRef().str(),
         {SharedText::Kind::Identity, Dim(), op->getResult(0), pto::sourceName(op->getResult(0))});
+  auto element = [&](const std::string &text) {
+    return Expression{isReadAsPosition(op->getResult(0)) ? "int(" + text + ")" : text};
+  };
   if (auto get = dyn_cast<pto::TGetValOp>(op))
-    return Expression{"tgetval(" + tileText(code_, get.getSource()).text + ", " +
-                      indexText(code_, get.getOffset(), "at").text + ")"};
+    return element("tgetval(" + tileText(code_, get.getSource()).text + ", " +
+                   indexText(code_, get.getOffset(), "at").text + ")");
   if (auto load = dyn_cast<pto::LoadScalarOp>(op))
-    return Expression{"load_scalar(" + elementOperands(code_, load.getPointer(), load.getOffset()) +
-                      ")"};
+    return element("load_scalar(" + elementOperands(code_, load.getPointer(), load.getOffset()) +
+                   ")");
   return std::nullopt;
 }
 

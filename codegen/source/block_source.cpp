@@ -1,6 +1,7 @@
 // Block level as source: a `manual kernel` for each kernel of a chip, and a program that calls
 // them.
 #include "codegen/source/block_body.h"
+#include "codegen/source/block_drains.h"
 #include "codegen/source/entry.h"
 #include "codegen/source/op_kinds.h"
 #include "ir/dialect/attributes.h"
@@ -44,7 +45,7 @@ private:
   const EntryFacts &facts_;
   Unwritable unwritable_;
   OutlinedKernel result_;
-  std::set<std::string> dims_, bound_; ///< in types; those that an argument binds
+  std::set<std::string> dims_, bound_, strides_; ///< in types; those that an argument binds
   GivenArguments given_;
   Positions host_;
   Names names_;
@@ -92,9 +93,23 @@ void KernelPrinter::addOperand(BlockArgument argument, Value operand) {
     return;
   }
   std::string type = typeText(operand.getType());
-  // Strides were given for arrays of the entry by name.
-  if (auto strides = facts_.strides.find(name); strides != facts_.strides.end())
+  // Strides were given for arrays of the entry by name. What the compiler makes reads dense arrays,
+  // and has no use for them.
+  auto isGiven = [&](const std::string &dim) {
+    return llvm::any_of(function.getArguments(), [&](BlockArgument each) {
+      auto own = attrs::name.of(function, each.getArgNumber());
+      return own && own.getValue() == dim;
+    });
+  };
+  if (auto strides = facts_.strides.find(name);
+      strides != facts_.strides.end() && llvm::all_of(identifiersOf(strides->second), isGiven)) {
     type += " strides " + strides->second;
+    // Names that only strides have are dimensions, which the argument binds as it binds its lengths.
+    for (const std::string &each : identifiersOf(strides->second)) {
+      dims_.insert(each);
+      strides_.insert(each);
+    }
+  }
   given.name = names_.fresh(name);
   // What is only written is a result.
   if (role == "out") {
@@ -187,7 +202,7 @@ OutlinedKernel KernelPrinter::print() {
       });
     });
     // Dimensions that no array determines are passed by name.
-    if (!isBound)
+    if (!isBound && strides_.count(dim) == 0)
       result_.namedDims.push_back(dim);
   }
   result_.body = body();
@@ -240,16 +255,52 @@ static ir::LaunchOp onlyLaunch(func::FuncOp host) {
   return isPlain ? only : ir::LaunchOp();
 }
 
-/// Removes operations that only the prover reads, and merges repeated computations.
+/// Removes operations that only the prover reads and those that reading the text adds again, and
+/// merges repeated computations.
 static void tidy(ModuleOp kernel) {
   llvm::SmallVector<ir::CheckOp> requirements;
   kernel.walk([&](ir::CheckOp check) { requirements.push_back(check); });
   // Requirements are removed first, so that what only they use is merged or dropped.
   for (ir::CheckOp check : requirements)
     check.erase();
+  // A grid around sections for both kinds of cores has no text, so there the waits are written.
+  auto functions = llvm::to_vector(kernel.getOps<func::FuncOp>());
+  if (llvm::count_if(functions, [](func::FuncOp each) { return attrs::kernel.isOn(each); }) == 1)
+    llvm::for_each(functions, removeDrains);
   IRRewriter rewriter(kernel.getContext());
   DominanceInfo dominance;
   eliminateCommonSubExpressions(rewriter, dominance, kernel);
+}
+
+/// Numbers that no core of a kernel uses are none of its parameters, so nothing is computed for them.
+/// Positions stay: they may be lengths that types speak of.
+/// Returns whether there are any.
+static bool releaseUnused(func::FuncOp host, const std::map<std::string, BlockKernel> &kernels) {
+  bool any = false;
+  host.walk([&](ir::LaunchOp launch) {
+    auto found = kernels.find(launch.getKernel().str());
+    if (found == kernels.end())
+      return;
+    size_t next = 0;
+    func::FuncOp first = found->second.functions.front();
+    for (BlockArgument argument : first.getArguments()) {
+      auto role = attrs::role.of(first, argument.getArgNumber());
+      if ((role && role.getValue() == "workspace") || next >= launch.getArguments().size())
+        continue;
+      OpOperand &operand = launch->getOpOperand(static_cast<unsigned>(next++));
+      Type type = operand.get().getType();
+      bool isUsed = llvm::any_of(found->second.functions, [&](func::FuncOp each) {
+        return !each.getArgument(argument.getArgNumber()).use_empty();
+      });
+      Operation *made = operand.get().getDefiningOp();
+      if (isUsed || !made || isConstantLike(made) || !type.isSignlessIntOrFloat())
+        continue;
+      OpBuilder b(launch);
+      operand.set(b.create<arith::ConstantOp>(launch.getLoc(), b.getZeroAttr(type)));
+      any = true;
+    }
+  });
+  return any;
 }
 
 /// Removes operations that only requirements and checks of bounds use. Requirements are in the
@@ -302,7 +353,8 @@ static void dropRequirements(func::FuncOp host, const EntryFacts &facts,
   };
   // A launch that is dropped may leave others dead, so this goes on until nothing changes. Walking
   // backwards visits users before what they use.
-  for (bool changed = !checks.empty(); changed;) {
+  bool isReleased = releaseUnused(host, kernels);
+  for (bool changed = !checks.empty() || isReleased; changed;) {
     changed = false;
     host.walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
       auto launch = dyn_cast<ir::LaunchOp>(op);

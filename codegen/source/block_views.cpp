@@ -47,7 +47,12 @@ std::string spanText(BlockCode &code, Dim offset, Dim size, const char *start, c
     return std::to_string(*offset.constant()) + ":" + std::to_string(*end.constant());
   if (offset.isConstant(0))
     return "0:" + dimText(code, size, length).as(Precedence::Or);
-  std::string from = dimText(code, offset, start).as(Precedence::Or);
+  // An element is a number of few bits, whose sums wrap: a part of known length begins at a position.
+  auto startText = [&] {
+    Expression text = dimText(code, offset, start);
+    return code.positions().isElement(offset) ? Expression{"int(" + text.text + ")"} : text;
+  };
+  std::string from = startText().as(Precedence::Or);
   // The first run counts how often each text is written, so all of them are asked for even if the
   // result is shorter.
   if (code.isCounting()) {
@@ -58,9 +63,9 @@ std::string spanText(BlockCode &code, Dim offset, Dim size, const char *start, c
   Expression count = dimText(code, size, length);
   bool isSum = end.terms().size() == offset.terms().size() + size.terms().size();
   return from + ":" +
-         (isSum ? binary(dimText(code, offset, start), "+", count)
-                : code.positions().text(end, [&](Value leaf) { return valueText(code, leaf); }))
-             .text;
+         (isSum ? binary(startText(), "+", count) : code.positions().text(end, [&](Value leaf) {
+           return valueText(code, leaf);
+         })).text;
 }
 
 /// The multiple of a product that a term is; unknown if it is none.
@@ -84,6 +89,21 @@ static Dim multipleOf(DimContext &dims, const DimTerm &term, Dim stride) {
       rest = dims.mul(rest, dims.atomDim(*factor.atom));
   }
   return llvm::all_of(open, [](const DimFactor &own) { return own.power == 0; }) ? rest : Dim();
+}
+
+/// How often a stride goes into a term that differs from it by a number alone. The term keeps the
+/// rest, which is a position of an inner axis: with rows of 3, row 4 of all is row 1 of block 1.
+static Dim takenFrom(DimContext &dims, DimTerm &term, Dim stride) {
+  if (stride.terms().size() != 1)
+    return Dim();
+  int64_t unit = stride.terms()[0].coefficient;
+  DimTerm alike = term;
+  alike.coefficient = unit;
+  if (unit <= 0 || term.coefficient < unit || !multipleOf(dims, alike, stride).isConstant(1))
+    return Dim();
+  Dim times = dims.constant(term.coefficient / unit);
+  term.coefficient %= unit;
+  return times;
 }
 
 /// `a[h, i:i + n, :]`, where the view is of two axes of the array as they lie, at a position of the
@@ -125,16 +145,18 @@ static std::optional<std::string> indexOfArray(BlockCode &code, Value value) {
   llvm::SmallVector<Dim> positions(rank, code.positions().constant(0));
   // The offset of the pointer is a sum of positions times strides. Each term has to be a multiple
   // of the stride of an axis that the view does not have, the outer ones first.
-  for (const DimTerm &term : offset.terms()) {
+  for (DimTerm term : offset.terms()) {
     bool isTaken = false;
     for (size_t axis = 0; axis < rank && !isTaken; ++axis) {
       if (axis == *col || (row && axis == *row))
         continue;
-      Dim times = multipleOf(code.positions().dims(), term, tensor.strides[axis]);
+      DimContext &dims = code.positions().dims();
+      Dim times = multipleOf(dims, term, tensor.strides[axis]);
+      isTaken = static_cast<bool>(times);
       if (!times)
-        continue;
-      positions[axis] = code.positions().add(positions[axis], times);
-      isTaken = true;
+        times = takenFrom(dims, term, tensor.strides[axis]);
+      if (times)
+        positions[axis] = code.positions().add(positions[axis], times);
     }
     if (!isTaken)
       return std::nullopt;

@@ -55,12 +55,17 @@ void ProgramEntry::run() {
   printBlock(code_, entry_.function.getBody().front());
 }
 
-/// Whether kernels write a part of an output each: they take it with its contents.
+/// Whether kernels write a part of an output each: they take it with its contents. Of a kernel of the
+/// block level it is not known how much it writes; what a round of a loop launches may be a part.
 bool ProgramEntry::isWrittenInParts(BlockArgument output) {
+  auto isInLoop = [](Operation *op) {
+    return op->getParentOfType<scf::ForOp>() || op->getParentOfType<scf::WhileOp>();
+  };
   return !entry_.attribute(output, attrs::output).empty() &&
          llvm::any_of(writersOf(output), [&](Operation *writer) {
            auto grid = dyn_cast<ir::ParallelOp>(writer);
-           return grid && !storesWhole(output, groupFrom(grid));
+           return grid ? !storesWhole(output, groupFrom(grid))
+                       : isa<ir::LaunchOp>(writer) && isInLoop(writer);
          });
 }
 
@@ -117,6 +122,8 @@ bool ProgramEntry::readsFinal(Operation *op) {
 std::optional<bool> ProgramEntry::isInlined(Operation *op) {
   auto load = dyn_cast<ir::LoadOp>(op);
   bool isCopied = load && llvm::any_of(load->getUsers(), [&](Operation *user) {
+                    if (auto launch = dyn_cast<ir::LaunchOp>(user))
+                      return llvm::is_contained(writtenBy(launch), load.getRef());
                     auto grid = user->getParentOfType<ir::ParallelOp>();
                     while (grid && grid->getParentOfType<ir::ParallelOp>())
                       grid = grid->getParentOfType<ir::ParallelOp>();
@@ -514,19 +521,10 @@ llvm::SmallVector<Value> ProgramEntry::writtenBy(ir::LaunchOp launch) const {
   return refs;
 }
 
-/// Makes outputs that an earlier kernel has written `inout`.
-static void keepWritten(OutlinedKernel &kernel, llvm::function_ref<bool(Value)> isWritten) {
-  for (size_t i = 0; i < kernel.outputs.size();) {
-    auto [ref, type] = kernel.outputs[i];
-    if (!isWritten(ref)) {
-      ++i;
-      continue;
-    }
-    // What has contents already must be handed in, so that the kernel does not begin with zeros.
-    kernel.arguments.push_back({ref, kernel.outputNames[i], type, true});
-    kernel.outputs.erase(kernel.outputs.begin() + static_cast<ptrdiff_t>(i));
-    kernel.outputNames.erase(kernel.outputNames.begin() + static_cast<ptrdiff_t>(i));
-  }
+/// Whether anything but a launch uses storage; what only its length is asked for is not read.
+static bool isRead(Value ref, ir::LaunchOp launch) {
+  return llvm::any_of(ref.getUsers(),
+                      [&](Operation *user) { return user != launch && !isa<ir::DimOp>(user); });
 }
 
 void ProgramEntry::launch(ir::LaunchOp launch) {
@@ -534,7 +532,7 @@ void ProgramEntry::launch(ir::LaunchOp launch) {
   keepWritten(kernel, [&](Value ref) { return isWritten(ref, launch); });
   for (const auto &[ref, type] : kernel.outputs)
     if (!code_.isKnown(ref))
-      code_.know(ref, code_.names().fresh(refName(ref)));
+      code_.know(ref, code_.names().fresh((isRead(ref, launch) ? "" : "_") + refName(ref)));
   kernel.doc = entry_.facts.kernelDocAt(launch.getLoc());
   std::string wanted = entry_.facts.kernelAt(launch.getLoc());
   if (wanted.empty()) {
@@ -566,7 +564,7 @@ void ProgramEntry::call(const OutlinedKernel &kernel, const std::string &name, O
     arguments.push_back((argument.isInout ? "inout " : "") + valueText(code_, argument.value).text);
   }
   for (const std::string &dim : kernel.namedDims)
-    arguments.push_back(dim + ": " + dim);
+    arguments.push_back(dim + ": " + lengthText(code_, kernel, dim));
   std::string text = name + "(" + llvm::join(arguments, ", ") + ")";
   if (kernel.outputs.empty())
     return code_.line(text);

@@ -488,9 +488,24 @@ std::string Positions::spelled(Dim dim) {
   return spelledSums_[dim.id()] = copy.context.toString(copied(dim, copy));
 }
 
+bool isReadAsPosition(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && isa<pto::LoadScalarOp, pto::TGetValOp>(op) && value.getType().isSignlessInteger() &&
+         !value.use_empty() && llvm::all_of(value.getUsers(), [](Operation *user) {
+           auto cast = dyn_cast<arith::IndexCastOp>(user);
+           return cast && cast.getType().isIndex();
+         });
+}
+
 static bool isElement(Value value) {
   Operation *op = value.getDefiningOp();
-  return op && isa<pto::LoadScalarOp, pto::TGetValOp>(op) && !value.getType().isIndex();
+  return op && isa<pto::LoadScalarOp, pto::TGetValOp>(op) && !value.getType().isIndex() &&
+         !isReadAsPosition(value);
+}
+
+bool Positions::isElement(Dim dim) const {
+  auto found = leaves_.find(dim.symbol().value_or(SymbolId{~0u}));
+  return found != leaves_.end() && source::isElement(found->second);
 }
 
 Expression Positions::text(Dim whole, const Leaf &leaf) {
@@ -515,7 +530,7 @@ Expression Positions::text(Dim whole, const Leaf &leaf) {
         return own;
       // Any integer is a position, but its arithmetic is not that of positions.
       spellings[symbol] =
-          isElement(value->second) ? "int(" + own.text + ")" : own.as(Precedence::Postfix);
+          source::isElement(value->second) ? "int(" + own.text + ")" : own.as(Precedence::Postfix);
     } else {
       spellings[symbol] = dims_.symbol(symbol).name;
     }

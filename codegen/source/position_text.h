@@ -24,6 +24,8 @@ public:
   Dim of(mlir::Value value);
   /// Whether the value is not arithmetic, so that `dim` is a single symbol.
   bool isLeaf(Dim dim, mlir::Value value) const;
+  /// Whether it is an element of a tile or tensor, whose arithmetic is not that of positions.
+  bool isElement(Dim dim) const;
   Dim constant(int64_t value) { return dims_.constant(value); }
   Dim add(Dim a, Dim b) { return dims_.add(a, b); }
   /// A length as types write it (`N`, `D/2`); the names may be those of arguments that `knowLength`
@@ -78,5 +80,9 @@ private:
   std::map<uint32_t, std::string> spelledSums_;
   std::map<const DimAtom *, std::string> spelledAtoms_;
 };
+
+/// Whether an element of memory is used as a position alone: its name is that of an `int`, whose sums
+/// and differences are those of positions.
+bool isReadAsPosition(mlir::Value value);
 
 } // namespace ptl::source

@@ -3,6 +3,7 @@
 #include "codegen/source/op_kinds.h"
 #include "codegen/source/tile_expressions.h"
 #include "codegen/source/tile_literals.h"
+#include "codegen/source/tile_positions.h"
 
 using namespace mlir;
 
@@ -17,7 +18,7 @@ static void assignAll(BodyCode &code, ValueRange targets, ValueRange values) {
   };
   std::vector<Assignment> open;
   for (auto [target, each] : llvm::zip(targets, values)) {
-    Expression text = valueText(code, each);
+    Expression text = positionText(code, each);
     std::string name = code.known(target).text;
     // A constant takes its type from the variable.
     if (Operation *op = each.getDefiningOp(); op && isConstantLike(op) && !code.isKnown(each))

@@ -2,6 +2,7 @@
 
 #include "codegen/source/tile_assignments.h"
 #include "codegen/source/tile_expressions.h"
+#include "codegen/source/tile_positions.h"
 #include "codegen/source/tile_statements.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -66,12 +67,12 @@ static void printValues(BodyCode &code, Operation *end) {
   code.kind().before(end);
   ValueRange values = end->getOperands();
   if (values.size() == 1)
-    return code.line(valueText(code, values[0]).text);
+    return code.line(positionText(code, values[0]).text);
   if (values.empty())
     return;
   std::vector<std::string> texts;
   for (Value each : values)
-    texts.push_back(valueText(code, each).text);
+    texts.push_back(positionText(code, each).text);
   code.line("(" + llvm::join(texts, ", ") + ")");
 }
 

@@ -516,4 +516,38 @@ OutlinedKernel KernelBody::print() {
   return kernel;
 }
 
+/// A dimension that no argument of a kernel binds, as the caller says it: by the length with which it
+/// makes storage for a result, which may have another name here, or none; else by its name.
+std::string lengthText(BodyCode &code, const OutlinedKernel &kernel, const std::string &dim) {
+  for (const auto &[ref, type] : kernel.outputs) {
+    auto alloc = ref.getDefiningOp<ir::AllocOp>();
+    if (!alloc)
+      continue;
+    size_t next = 0;
+    for (const ir::Extent &extent : alloc.getType().getExtents()) {
+      if (extent.isConstant())
+        continue;
+      Value length = alloc.getLengths()[next++];
+      if (extent.symbol.getValue() == dim)
+        return valueText(code, length).text;
+    }
+  }
+  return dim;
+}
+
+/// Makes outputs that an earlier kernel has written `inout`.
+void keepWritten(OutlinedKernel &kernel, llvm::function_ref<bool(Value)> isWritten) {
+  for (size_t i = 0; i < kernel.outputs.size();) {
+    auto [ref, type] = kernel.outputs[i];
+    if (!isWritten(ref)) {
+      ++i;
+      continue;
+    }
+    // What has contents already must be handed in, so that the kernel does not begin with zeros.
+    kernel.arguments.push_back({ref, kernel.outputNames[i], type, true});
+    kernel.outputs.erase(kernel.outputs.begin() + static_cast<ptrdiff_t>(i));
+    kernel.outputNames.erase(kernel.outputNames.begin() + static_cast<ptrdiff_t>(i));
+  }
+}
+
 } // namespace ptl::source

@@ -119,4 +119,11 @@ template <typename LookT> void forEachBox(ir::ParallelOp grid, LookT look) {
   });
 }
 
+/// A dimension that no argument of a kernel binds, as the caller says it: by the length with which it
+/// makes storage for a result, which may have another name here, or none; else by its name.
+std::string lengthText(BodyCode &code, const OutlinedKernel &kernel, const std::string &dim);
+
+/// Makes outputs that an earlier kernel has written `inout`.
+void keepWritten(OutlinedKernel &kernel, llvm::function_ref<bool(mlir::Value)> isWritten);
+
 } // namespace ptl::source

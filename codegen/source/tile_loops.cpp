@@ -4,6 +4,7 @@
 #include "codegen/source/tile_assignments.h"
 #include "codegen/source/tile_expressions.h"
 #include "codegen/source/tile_literals.h"
+#include "codegen/source/tile_positions.h"
 #include "codegen/source/tile_ranges.h"
 #include "codegen/source/tile_statements.h"
 #include "ir/dialect/attributes.h"
@@ -153,8 +154,8 @@ static void carry(BodyCode &code, ValueRange inits, mlir::Block::BlockArgListTyp
       // A literal that begins a variable says its type, since nothing else does.
       Operation *op = init.getDefiningOp();
       bool typed = op && isConstantLike(op) && !code.isKnown(init);
-      Expression first =
-          typed ? literalText(op->getAttr("value"), init.getType(), true) : valueText(code, init);
+      Expression first = typed ? literalText(op->getAttr("value"), init.getType(), true)
+                               : positionText(code, init);
       code.var(arg, first, wanted);
     }
   }
@@ -166,7 +167,7 @@ void printFor(BodyCode &code, scf::ForOp loop) {
   std::string head =
       loopHead(code, cast<BlockArgument>(loop.getInductionVar()), loop.getLowerBound(),
                loop.getUpperBound(), loop.getStep(), code.enterLoop());
-  std::string text = "for " + head;
+  std::string text = (attrs::point.isOn(loop) ? "parallel " : "for ") + head;
   // Pipelining and unrolling are instructions of the author that the lowering has kept.
   if (auto depth = attrs::pipeline.of(loop))
     text += " pipeline " + std::to_string(depth.getInt());

@@ -15,16 +15,31 @@ using namespace mlir;
 
 namespace ptl::source {
 
+Expression asPosition(Operation *op, const Expression &text) {
+  auto cast = dyn_cast_or_null<arith::IndexCastOp>(op);
+  bool isOther = cast && cast.getType().isIndex() && !cast.getIn().getType().isInteger(64);
+  return isOther ? Expression{"int(" + text.text + ")"} : text;
+}
+
+Expression positionText(BodyCode &code, Value value) {
+  Expression text = valueText(code, value);
+  // What has a name, here or outside, is a position by it.
+  bool isNamed = code.isKnown(value) || rangePart(code, value) || code.kind().foreign(value) ||
+                 code.kind().positionText(value);
+  return isNamed ? text : asPosition(value.getDefiningOp(), text);
+}
+
 static Expression binaryPosition(BodyCode &code, Operation *op, llvm::StringRef spelling) {
-  return binary(valueText(code, op->getOperand(0)), spelling, valueText(code, op->getOperand(1)));
+  return binary(positionText(code, op->getOperand(0)), spelling,
+                positionText(code, op->getOperand(1)));
 }
 
 /// `min` and `max` have their operands in one order, with at most one number, which stands last:
 /// the checker has one, too.
 static Expression callPosition(BodyCode &code, Operation *op, llvm::StringRef name) {
   if (name == "cdiv")
-    return {("cdiv(" + valueText(code, op->getOperand(0)).text + ", " +
-             valueText(code, op->getOperand(1)).text + ")")};
+    return {("cdiv(" + positionText(code, op->getOperand(0)).text + ", " +
+             positionText(code, op->getOperand(1)).text + ")")};
   // Nested calls of the same kind are gathered into one list of operands.
   llvm::SmallVector<Value> work = {op->getOperand(1), op->getOperand(0)};
   llvm::SmallVector<std::string> operands;
@@ -40,7 +55,7 @@ static Expression callPosition(BodyCode &code, Operation *op, llvm::StringRef na
              !rangePart(code, operand) && made->hasOneUse())
       work.append({made->getOperand(1), made->getOperand(0)});
     else
-      operands.push_back(valueText(code, operand).text);
+      operands.push_back(positionText(code, operand).text);
   }
   // Sorting makes the text independent of the order in the IR.
   llvm::sort(operands);
@@ -93,7 +108,7 @@ static Value divisorOfRemainder(Operation *sum) {
 Expression positionOpText(BodyCode &code, Operation *op) {
   if (isa<arith::AddIOp, arith::SubIOp>(op))
     if (Value divisor = divisorOfRemainder(op))
-      return binary(valueText(code, op->getOperand(0)), "%", valueText(code, divisor));
+      return binary(positionText(code, op->getOperand(0)), "%", positionText(code, divisor));
   auto unsupported = [&](Operation *op) {
     // Scalar operations that are no positions are written by their own rules.
     if (std::optional<Expression> own = scalarText(code, op))
@@ -113,19 +128,21 @@ Expression positionOpText(BodyCode &code, Operation *op) {
       .Case<arith::AddIOp>([&](arith::AddIOp sum) {
         // a + -1 * b is a subtraction in the source.
         if (Value subtracted = negated(sum.getRhs()))
-          return binary(valueText(code, sum.getLhs()), "-", valueText(code, subtracted));
+          return binary(positionText(code, sum.getLhs()), "-", positionText(code, subtracted));
         if (std::optional<int64_t> addend = getConstantIntValue(sum.getRhs());
             addend && *addend < 0)
-          return binary(valueText(code, sum.getLhs()), "-", {std::to_string(-*addend)});
+          return binary(positionText(code, sum.getLhs()), "-", {std::to_string(-*addend)});
         return binaryPosition(code, op, "+");
       })
       .Case<arith::SubIOp>([&](auto) { return binaryPosition(code, op, "-"); })
       .Case<arith::MulIOp>([&](arith::MulIOp product) {
         if (Value inner = negated(product.getResult()))
-          return Expression{"-" + valueText(code, inner).as(Precedence::Unary), Precedence::Unary};
+          return Expression{"-" + positionText(code, inner).as(Precedence::Unary),
+                            Precedence::Unary};
         // The constant factor stands in front, as people write it.
         if (getConstantIntValue(product.getRhs()))
-          return binary(valueText(code, product.getRhs()), "*", valueText(code, product.getLhs()));
+          return binary(positionText(code, product.getRhs()), "*",
+                        positionText(code, product.getLhs()));
         return binaryPosition(code, op, "*");
       })
       .Case<arith::IndexCastOp>(
@@ -142,16 +159,16 @@ Expression positionOpText(BodyCode &code, Operation *op) {
       .Case<arith::XOrIOp>([&](arith::XOrIOp both) {
         // Exclusive or with true is a negation; with another value it is an inequality.
         if (matchPattern(both.getRhs(), m_One()))
-          return Expression{"not " + valueText(code, both.getLhs()).as(Precedence::Not),
+          return Expression{"not " + positionText(code, both.getLhs()).as(Precedence::Not),
                             Precedence::Not};
         return binaryPosition(code, op, "!=");
       })
       .Case<arith::CmpIOp>(
           [&](arith::CmpIOp own) { return comparedIntegers(code, own, own.getPredicate()); })
       .Case<arith::SelectOp>([&](arith::SelectOp choice) {
-        return Expression{"if " + valueText(code, choice.getCondition()).text + " { " +
-                              valueText(code, choice.getTrueValue()).text + " } else { " +
-                              valueText(code, choice.getFalseValue()).text + " }",
+        return Expression{"if " + positionText(code, choice.getCondition()).text + " { " +
+                              positionText(code, choice.getTrueValue()).text + " } else { " +
+                              positionText(code, choice.getFalseValue()).text + " }",
                           Precedence::None};
       })
       .Default(unsupported);

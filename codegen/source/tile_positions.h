@@ -9,4 +9,12 @@ namespace ptl::source {
 /// b`, and operands of `min` and `max` in a canonical order.
 Expression positionOpText(BodyCode &code, mlir::Operation *op);
 
+/// The text of an operation as an `int`. Integers of other types index as they are, but elsewhere
+/// their arithmetic, and the type of what they are given to, would be another.
+Expression asPosition(mlir::Operation *op, const Expression &text);
+
+/// A value where not its use says that it is a position: as an operand of arithmetic, the value of an
+/// arm or of a variable.
+Expression positionText(BodyCode &code, mlir::Value value);
+
 } // namespace ptl::source

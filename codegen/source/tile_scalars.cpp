@@ -5,6 +5,7 @@
 #include "codegen/source/tile_literals.h"
 #include "ir/dialect/comparison_text.h"
 #include "ir/dialect/scalar_values.h"
+#include "passes/analysis/positive.h"
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -111,10 +112,11 @@ std::optional<Expression> scalarText(BodyCode &code, Operation *op) {
   if (auto cut = dyn_cast<arith::TruncIOp>(op); cut && type.isInteger(1))
     return binary(binary(valueText(code, cut.getIn()), "&", {"1"}), "!=", {"0"});
   // Other arithmetic of positions is written as dimensions are.
-  // The shift of the language looks at its count, so only one by a number is the same in the text.
-  auto shift = dyn_cast<arith::ShLIOp>(op);
-  bool isOfBits = isa<arith::ShRSIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op) ||
-                  (shift && matchPattern(shift.getRhs(), m_Constant()));
+  // The shift of the language looks at its count, so only one that needs no look is the same in the
+  // text.
+  bool isOfBits = isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op) ||
+                  (isa<arith::ShLIOp, arith::ShRSIOp>(op) &&
+                   ir::isShiftedWithin(op->getOperand(0), op->getOperand(1)));
   if (!type || (type.isIndex() && !isOfBits) || type.isInteger(1))
     return std::nullopt;
   bool isOfTruth = op->getNumOperands() == 1 && op->getOperand(0).getType().isInteger(1);

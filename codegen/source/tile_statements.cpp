@@ -64,7 +64,7 @@ static void printResults(BodyCode &code, Operation *op) {
                 wanted = wantedName(code, op->getResult(0));
     // A value in the usual place says nothing about it.
     if (place.empty())
-      return code.let(op->getResult(0), expressionOf(code, op), wanted);
+      return code.let(op->getResult(0), asPosition(op, expressionOf(code, op)), wanted);
     Expression tile = expressionOf(code, op);
     std::string name = code.names().fresh(wanted);
     code.line("let " + name + ": _ @" + place + " = " + tile.text);
@@ -116,7 +116,7 @@ static void printStatement(BodyCode &code, Operation *op) {
   bool often = isPositionOp(op) && code.isWrittenOften(op) && !code.isKnown(op->getResult(0)) &&
                !isCondition;
   if (often) {
-    Expression expression = positionOpText(code, op);
+    Expression expression = asPosition(op, positionOpText(code, op));
     if (weightOf(expression.text) > kShort)
       code.let(op->getResult(0), expression, code.nameHint(op));
     return;

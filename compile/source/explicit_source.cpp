@@ -18,7 +18,8 @@
 
 namespace ptl {
 
-/// Requirements with the values of `static` dimensions put in; those on constants alone hold.
+/// Requirements with the values of `static` dimensions put in; those on constants alone hold. That a
+/// `fn` is associative is no condition on arguments: the kernels and programs made of it say nothing.
 static std::vector<std::string> requirementsOf(const CallableDecl &decl,
                                                const std::map<std::string, int64_t> &statics) {
   std::map<std::string, std::string> values;
@@ -27,7 +28,8 @@ static std::vector<std::string> requirementsOf(const CallableDecl &decl,
   std::vector<std::string> texts;
   for (const WhereClause &clause : decl.wheres) {
     std::string text = source::renamed(clause.text, values);
-    if (!clause.onTunables && !source::identifiersOf(text).empty())
+    bool isPromise = text == "associative";
+    if (!isPromise && !clause.onTunables && !source::identifiersOf(text).empty())
       texts.push_back(text);
   }
   return texts;

@@ -69,8 +69,10 @@ bool Parser::atBarrier() const {
     // `static C` may begin a line in a list of dimensions.
     return token().newlineBefore && kind(1) != TokenKind::Identifier;
   default:
-    // A word at the start of a line begins a new statement, even inside of unclosed brackets.
-    return token().newlineBefore && (atDeclaration() || atStatementWord());
+    // A word at the start of a line begins a new statement, even inside of unclosed brackets, unless
+    // it is the name of an argument: `atomic: .add`.
+    return token().newlineBefore && kind(1) != TokenKind::Colon &&
+           (atDeclaration() || atStatementWord());
   }
 }
 

@@ -110,7 +110,7 @@ defvar Ptl_Attributes = [
     ["passes/lower_block"], ["passes/lower_block", "ir/execute"], ["ahead", "behind"]>,
   Ptl_Attribute<"point", UnitAttr, ["Loop"], ["tile", "block"],
     "The loop goes over the points of a kernel by hand.",
-    ["ir/build"], ["passes/lower_block"]>,
+    ["ir/build", "codegen/source"], ["passes/lower_block", "codegen/source"]>,
   Ptl_Attribute<"stage", I64Attr, ["Loop", "Branch"], ["block"],
     "On a loop that is made in two stages: by how many turns the first is ahead; on the branch of each stage: its number (passes/transform/peel_stages.h).",
     ["passes/lower_block"], ["passes/transform"]>,

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/InferIntRangeInterface.h"
 
 using namespace mlir;
 
@@ -66,6 +67,61 @@ bool hasElements(Value array, int64_t axis) {
     return extent.length > 0;
   Value length = findLength(array, axis);
   return length && isPositive(length);
+}
+
+// ---- ranges of integers -------------------------------------------------------------------------
+
+/// The variable of a loop between numbers; nothing for other values.
+static std::optional<ConstantIntRanges> loopRange(Value value, unsigned width) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
+  if (!loop || loop.getInductionVar() != value)
+    return std::nullopt;
+  std::optional<int64_t> begin = getConstantIntValue(loop.getLowerBound()),
+                         end = getConstantIntValue(loop.getUpperBound());
+  if (!begin || !end || *begin >= *end)
+    return std::nullopt;
+  return ConstantIntRanges::fromSigned(APInt(width, static_cast<uint64_t>(*begin), true),
+                                       APInt(width, static_cast<uint64_t>(*end - 1), true));
+}
+
+static ConstantIntRanges rangeOf(Value value, unsigned steps) {
+  unsigned width = ConstantIntRanges::getStorageBitwidth(value.getType());
+  ConstantIntRanges all = ConstantIntRanges::maxRange(width);
+  if (std::optional<ConstantIntRanges> own = loopRange(value, width))
+    return *own;
+  Operation *op = value.getDefiningOp();
+  if (!op || steps == 0)
+    return all;
+  // The same bits as a type with another sign, or without one.
+  if (isa<UnrealizedConversionCastOp>(op) && op->getNumOperands() == 1 &&
+      ConstantIntRanges::getStorageBitwidth(op->getOperand(0).getType()) == width)
+    return rangeOf(op->getOperand(0), steps - 1);
+  auto infers = dyn_cast<InferIntRangeInterface>(op);
+  if (!infers)
+    return all;
+  llvm::SmallVector<ConstantIntRanges> operands;
+  for (Value operand : op->getOperands()) {
+    // Only integers have ranges.
+    if (ConstantIntRanges::getStorageBitwidth(operand.getType()) == 0)
+      return all;
+    operands.push_back(rangeOf(operand, steps - 1));
+  }
+  infers.inferResultRanges(operands, [&](Value result, const ConstantIntRanges &range) {
+    if (result == value)
+      all = range;
+  });
+  return all;
+}
+
+bool isKnownBelow(Value number, uint64_t bound) {
+  constexpr unsigned kSteps = 4;
+  unsigned width = ConstantIntRanges::getStorageBitwidth(number.getType());
+  return width > 0 && rangeOf(number, kSteps).umax().ult(bound);
+}
+
+bool isShiftedWithin(Value shifted, Value count) {
+  return isKnownBelow(count, ConstantIntRanges::getStorageBitwidth(shifted.getType()));
 }
 
 } // namespace ptl::ir

@@ -6,6 +6,7 @@
 
 #include "ir/dialect/cross_core.h"
 #include "ir/dialect/instruction_op.h"
+#include "passes/analysis/left_over.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -236,8 +237,7 @@ private:
         b.create<pto::WaitFlagOp>(loc, pto::PipeKindAttr::get(context, pipes_.first),
                                   pto::PipeKindAttr::get(context, pipes_.second),
                                   pto::EventIdAttr::get(context, static_cast<pto::EventId>(id)));
-    // This text is shown in reports.
-    attrs::why.set(wait, "left over at the end of the point");
+    attrs::why.set(wait, ir::kLeftOver);
   }
 
   Pipes pipes_;

@@ -2,6 +2,7 @@
 
 #include "ir/dialect/op_facts.h"
 #include "ir/dialect/ptl_dialect.h"
+#include "passes/analysis/positive.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -177,19 +178,25 @@ Value Scalars::wholeFloat(Value x, llvm::StringRef round) const {
   return select(isSmall, whole(x, round), x);
 }
 
-/// Counts beyond the width shift everything out.
+/// Counts beyond the width shift everything out, but the sign. The count that the processor gets is
+/// limited in a way that is known to be within the width when it is read again from text, so that a
+/// shift is guarded once.
 Value Scalars::shift(OpId id, Value a, Value count, bool isUnsigned) const {
+  bool isLeft = id == OpId::Shl, keepsSign = !isLeft && !isUnsigned;
+  auto by = [&](Value bits) {
+    return isLeft      ? make<arith::ShLIOp>(a, bits)
+           : keepsSign ? make<arith::ShRSIOp>(a, bits)
+                       : make<arith::ShRUIOp>(a, bits);
+  };
+  if (ir::isShiftedWithin(a, count))
+    return by(count);
   Type type = a.getType();
-  double width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+  unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+  Value zero = number(type, 0), most = number(type, width - 1);
   Value legal =
       b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, count, number(type, width));
-  // An arithmetic shift by all bits but one leaves the sign.
-  Value limited = select(legal, count, number(type, width - 1));
-  if (id == OpId::Shr && !isUnsigned)
-    return make<arith::ShRSIOp>(a, limited);
-  Value shifted =
-      id == OpId::Shl ? make<arith::ShLIOp>(a, limited) : make<arith::ShRUIOp>(a, limited);
-  return select(legal, shifted, number(type, 0));
+  Value shifted = by(make<arith::MinSIOp>(make<arith::MaxSIOp>(count, zero), most));
+  return select(legal, shifted, keepsSign ? by(most) : zero);
 }
 
 Value Scalars::compareBy(OpId id, Value a, Value c, bool isUnsigned) const {

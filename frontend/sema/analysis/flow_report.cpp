@@ -156,8 +156,27 @@ void reportRead(FlowContext &flow, Tracked &tracked, size_t number, const Elemen
 
 // ---- atomic -------------------------------------------------------------------------------------
 
-static std::string atomicText(AssignMode mode) {
-  return mode == AssignMode::AtomicMax ? "max=" : mode == AssignMode::AtomicMin ? "min=" : "+=";
+/// The two constructs that update an element, by their words: `atomic y[i] += v`, and
+/// `fetch_add(inout y[i], v)`, which is an `atomic` to the analysis.
+struct UpdateWords {
+  AssignMode mode;
+  std::string_view atomic, fetch;
+};
+
+static constexpr UpdateWords kUpdates[] = {
+    {AssignMode::AtomicAdd, "atomic +=", "fetch_add"},
+    {AssignMode::AtomicMax, "atomic max=", "fetch_max"},
+    {AssignMode::AtomicMin, "atomic min=", "fetch_min"},
+};
+
+static const UpdateWords &wordsOf(const AssignStmt &stmt) {
+  return *std::find_if(std::begin(kUpdates), std::end(kUpdates),
+                       [&](const UpdateWords &each) { return each.mode == stmt.mode; });
+}
+
+static bool isFetch(const FlowContext &flow, const AssignStmt &stmt) {
+  return std::any_of(flow.ctx.fetches.begin(), flow.ctx.fetches.end(),
+                     [&](const auto &each) { return each.second == &stmt; });
 }
 
 /// `atomic` on an output without a value to start from.
@@ -167,7 +186,9 @@ void reportAtomicStart(FlowContext &flow, const Local *local, const AssignStmt &
   if (!tracked || flow.isReported(tracked->local))
     return;
   flow.data.reported.insert(tracked->local);
-  auto report = flow.ctx.sink.report(DiagId::AtomicNeedsInitial, stmt.span, {local->name});
+  std::string_view word = isFetch(flow, stmt) ? wordsOf(stmt).fetch : "atomic";
+  auto report =
+      flow.ctx.sink.report(DiagId::AtomicNeedsInitial, stmt.span, {local->name, std::string(word)});
   report.label(local->span, "an output without initial value");
   offerInitialValue(flow, report, *tracked);
 }
@@ -176,8 +197,12 @@ void reportAtomicMix(FlowContext &flow, const Local *local, const AtomicUse &use
   size_t number = 0;
   if (!use.atomic || !use.other || flow.trackedOf(local, &number) || flow.isReported(local))
     return;
-  flow.ctx.sink.report(DiagId::AtomicMixed, *use.other, {local->name, atomicText(use.atomic->mode)})
-      .label(use.atomic->span, "iterations update it in any order, at the same time");
+  const UpdateWords &words = wordsOf(*use.atomic);
+  std::string_view word = isFetch(flow, *use.atomic) ? words.fetch : words.atomic;
+  flow.ctx.sink.report(DiagId::AtomicMixed, *use.other, {local->name, std::string(word)})
+      .label(use.atomic->span, isFetch(flow, *use.atomic)
+                                   ? "iterations update it in their order"
+                                   : "iterations update it in any order, at the same time");
 }
 
 } // namespace ptl

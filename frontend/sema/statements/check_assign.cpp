@@ -248,7 +248,7 @@ Stmt *checkAtomic(Context &ctx, NodeId node) {
   Expr *value = checkExpr(ctx, view.value(), placed ? type : nullptr);
   // A variable belongs to one iteration, so there is nothing to protect.
   if (placed && (!ctx.inKernel() || stmt->target->kind == LocalKind::Var)) {
-    ctx.sink.report(DiagId::AtomicTarget, ctx.span(view.target()), {})
+    ctx.sink.report(DiagId::AtomicTarget, ctx.span(view.target()), {"atomic"})
         .note("`atomic` is for elements of an output or `inout` that several iterations of a "
               "kernel update");
     placed = false;
@@ -300,7 +300,7 @@ static bool checkFetchPlace(Context &ctx, const CallArgument &place, const Assig
   }
   // A fetch is only meaningful where several iterations update one element.
   if (!ctx.isKind(DeclKind::Kernel) || !ctx.inParallel() || !stmt.isStore) {
-    ctx.sink.report(DiagId::AtomicTarget, span, {})
+    ctx.sink.report(DiagId::AtomicTarget, span, {name})
         .note("`" + name +
               "` is for an element of an output or `inout` that several iterations "
               "of a kernel update");

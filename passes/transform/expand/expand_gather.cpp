@@ -4,6 +4,7 @@
 
 #include "passes/transform/expand/expand_gather.h"
 #include "ir/dialect/make_op.h"
+#include "passes/analysis/unused_extent.h"
 #include "passes/transform/expand/expand_elements.h"
 #include "passes/transform/expand/expand_scatter.h"
 
@@ -271,9 +272,9 @@ Value Positions::takenFromWindows(Value x, Value places, ValueRange at, Value le
   Value inRow = start.back();
   if (base)
     start.back() = b_.createOrFold<arith::AddIOp>(loc_, base, inRow);
-  Value window = b_.create<SliceOp>(
-      loc_, tile(elem, Extent::named(b_.getStringAttr("window"), size)), x, start, lengths,
-      ValueRange(), Value(), firstAxes(static_cast<int64_t>(at.size()) - 1));
+  Value window =
+      b_.create<SliceOp>(loc_, tile(elem, unusedExtent(loop, "window", size)), x, start, lengths,
+                         ValueRange(), Value(), firstAxes(static_cast<int64_t>(at.size()) - 1));
   Value next =
       takenFromWindow(asNumbers(window), inRow, lengths.back(), places, loop.getRegionIterArg(0));
   b_.create<scf::YieldOp>(loc_, next);
@@ -321,7 +322,7 @@ void Positions::gatherRows(Value x, Value ids, Value ref, const RowParts &parts)
   llvm::SmallVector<Value> at(grid.getBody().getArguments()), lengths(at.size(), constant(1));
   Value rest = b_.createOrFold<arith::SubIOp>(loc_, upper.back(), at.back());
   lengths.back() = b_.createOrFold<arith::MinSIOp>(loc_, rest, constant(parts.positions));
-  Extent part = Extent::named(b_.getStringAttr("part"), parts.positions);
+  Extent part = unusedExtent(grid, "part", parts.positions);
   Value places = b_.create<SliceOp>(loc_, tile(type.getElementType(), part), ids, at, lengths,
                                     ValueRange(), Value(), firstAxes(last));
   b_.create<StoreOp>(loc_, taken(x, places, at, whole, parts), ref, at, lengths, ValueRange(),
@@ -353,7 +354,7 @@ void Positions::takeRows(Value x, Value ids, Value ref, const RowParts &parts) {
     return b_.createOrFold<arith::MinSIOp>(loc_, left, steps[axis]);
   };
   lengths.back() = rest(at.size() - 1);
-  Extent part = Extent::named(b_.getStringAttr("part"), parts.positions);
+  Extent part = unusedExtent(grid, "part", parts.positions);
   Value places = b_.create<SliceOp>(loc_, tile(elementTypeOf(ids.getType()), part), ids, at.back(),
                                     lengths.back(), ValueRange(), Value(), firstAxes(0));
   auto storeRow = [&] {
@@ -386,7 +387,7 @@ Value Positions::listOf(Value ids, Value block, Value width, int64_t most) {
     OpBuilder::InsertionGuard guard(b_);
     ParallelOp grid = openGrid(b_, loc_, block, constant(1), loc_);
     Value row = grid.getBody().getArgument(0);
-    Extent part = Extent::named(b_.getStringAttr("part"), most);
+    Extent part = unusedExtent(grid, "part", most);
     Value own = b_.create<SliceOp>(loc_, tile(b_.getI32Type(), part), ids, constant(0), count,
                                    ValueRange(), Value(), firstAxes(0));
     Value before = b_.createOrFold<arith::IndexCastOp>(
@@ -415,7 +416,7 @@ void Positions::takeBlocks(const Blocks &blocks, Value ref, Value block, const R
   Value row = grid.getBody().getArgument(0), at = grid.getBody().getArgument(1);
   Value rows = least(blocks.rows, row, block);
   Value length = times(rows, least(blocks.count, at, step));
-  Extent part = Extent::named(b_.getStringAttr("part"), parts.positions);
+  Extent part = unusedExtent(grid, "part", parts.positions);
   Value places = b_.create<SliceOp>(loc_, tile(b_.getI32Type(), part), blocks.list, at, length,
                                     ValueRange(), Value(), firstAxes(0));
   Value taken = takenFromWindows(blocks.flat, places, at, times(rows, blocks.width), parts.window,

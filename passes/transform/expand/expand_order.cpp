@@ -9,6 +9,7 @@
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_kinds.h"
 #include "passes/analysis/source_place.h"
+#include "passes/analysis/unused_extent.h"
 #include "passes/transform/legalize/legalize.h"
 #include "passes/transform/make_grid.h"
 #include "passes/transform/whole_storage.h"
@@ -83,7 +84,7 @@ private:
   // tiles of one axis
   ArrayType tile(Type elem, const Extent &extent) const { return arrayTypeOf(elem, {extent}); }
   Extent named(llvm::StringRef name, int64_t capacity) {
-    return Extent::named(b_.getStringAttr(name), capacity);
+    return unusedExtent(b_.getInsertionBlock()->getParentOp(), name, capacity);
   }
   Value order(Value keys);
   Value gather(Value x, Value places);

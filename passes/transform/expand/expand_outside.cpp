@@ -4,6 +4,7 @@
 
 #include "passes/analysis/lengths.h"
 
+#include "passes/analysis/unused_extent.h"
 #include "passes/transform/whole_storage.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -88,7 +89,7 @@ void Outside::run() {
       named.push_back(slice_.getLengths()[axis]);
     // What lies inside has lengths of its own.
     extents.push_back(
-        Extent::named(b_.getStringAttr("inside " + std::to_string(first.size())), extent.capacity));
+        unusedExtent(slice_, "inside " + std::to_string(first.size()), extent.capacity));
     first.push_back(inside.first);
     counts.push_back(inside.count);
     lengths.push_back(inside.count);

@@ -2,6 +2,7 @@
 // per point, which reads where the part lies.
 #include "passes/transform/expand/expand_rows.h"
 
+#include "passes/analysis/unused_extent.h"
 #include "passes/transform/expand/expand_elements.h"
 #include "passes/transform/expand/expand_gather.h"
 #include "passes/transform/expand/join_axes.h"
@@ -80,14 +81,14 @@ private:
 
   void cutLast() {
     const Extent &extent = extents_.back();
-    Extent cut = Extent::named(b_.getStringAttr("part"), columns_);
+    Extent cut = extent;
     // A short constant axis is not cut.
     if (extent.isConstant() && extent.length <= columns_) {
-      cut = extent;
       sizes.back() = constant(extent.length);
     } else {
       Value rest = b_.createOrFold<arith::SubIOp>(loc_, lengths_.back(), offsets.back());
       sizes.back() = b_.createOrFold<arith::MinSIOp>(loc_, rest, constant(columns_));
+      cut = unusedExtent(b_.getInsertionBlock()->getParentOp(), "part", columns_);
     }
     tile_ = arrayTypeOf(elem_, {cut});
   }
@@ -250,8 +251,8 @@ static bool takeTiles(OpBuilder &b, TakeOp take, Value source, Value ref, int64_
   };
   Value height = lengthFrom(rows, row, each), width = lengthFrom(cols, col, constant(columns));
   // A number of rows that is known bounds the tile more closely.
-  Extent taken = Extent::named(b.getStringAttr("taken"), getConstantIntValue(each).value_or(most)),
-         part = Extent::named(b.getStringAttr("part"), columns);
+  Extent taken = unusedExtent(grid, "taken", getConstantIntValue(each).value_or(most)),
+         part = unusedExtent(grid, "part", columns);
   auto slice = [&](Value of, llvm::ArrayRef<Extent> extents, ValueRange at, ValueRange lengths) {
     return b.create<SliceOp>(loc, arrayTypeOf(elementTypeOf(of.getType()), extents), of, at,
                              lengths, ValueRange(), Value(), b.getDenseI64ArrayAttr({}));

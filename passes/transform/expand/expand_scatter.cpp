@@ -9,6 +9,7 @@
 #include "ir/dialect/op_facts.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/machine_types.h"
+#include "passes/analysis/unused_extent.h"
 #include "passes/transform/combiners.h"
 #include "passes/transform/expand/expand_gather.h"
 #include "passes/transform/expand/expand_order.h"
@@ -67,7 +68,7 @@ private:
   }
   Value turned(Value value);
   Value inOrder(Value value, Value order);
-  Value partOfRow(Value array, ValueRange at, Value length, StringRef name, int64_t most);
+  Value partOfRow(Value array, ValueRange at, Value end, const Extent &part);
   Value fewerThan(ValueRange row, Value bound);
   Value padded(Value list, Value rest);
   std::pair<Value, Value> rangesOf(Value places, Value positions);
@@ -136,12 +137,13 @@ Value Scatter::inOrder(Value value, Value order) {
               {b_.getNamedAttr("axis", b_.getI64IntegerAttr(type.getRank() - 1))});
 }
 
-/// Up to `most` elements of a row, from a position on and before another one.
-Value Scatter::partOfRow(Value array, ValueRange at, Value end, StringRef name, int64_t most) {
+/// Elements of a row, as many as fit into `part`, from a position on and before another one.
+Value Scatter::partOfRow(Value array, ValueRange at, Value end, const Extent &part) {
   llvm::SmallVector<Value> lengths(at.size(), constant(1));
-  lengths.back() = b_.createOrFold<arith::MinSIOp>(loc_, minus(end, at.back()), constant(most));
-  auto type = ArrayType::get(b_.getContext(), elementTypeOf(array.getType()),
-                             {Extent::named(b_.getStringAttr(name), most)}, Place::Inferred);
+  lengths.back() =
+      b_.createOrFold<arith::MinSIOp>(loc_, minus(end, at.back()), constant(part.capacity));
+  auto type =
+      ArrayType::get(b_.getContext(), elementTypeOf(array.getType()), {part}, Place::Inferred);
   return b_.create<SliceOp>(loc_, type, array, at, lengths, ValueRange(), Value(),
                             firstAxes(static_cast<int64_t>(at.size()) - 1));
 }
@@ -279,8 +281,9 @@ Value Scatter::tileOf(ValueRange at, Value part) {
   auto type =
       ArrayType::get(b_.getContext(), b_.getI32Type(), extentsOf(part.getType()), Place::Inferred);
   Value positions = make(IndexOp::getOperationName(), type, {at.back(), length});
-  Value list = partOfRow(places_, from, end, "listed", step);
-  Value values = partOfRow(values_, from, end, "listed", step);
+  Extent listed = unusedExtent(loop, "listed", step);
+  Value list = partOfRow(places_, from, end, listed);
+  Value values = partOfRow(values_, from, end, listed);
   b_.create<scf::YieldOp>(loc_, met(list, values, positions, loop.getRegionIterArg(0)));
   return loop.getResult(0);
 }
@@ -297,7 +300,7 @@ void Scatter::emitGrid(Value ref) {
   OpBuilder::InsertionGuard guard(b_);
   ParallelOp grid = openGrid(b_, loc_, upper, steps, loc_);
   llvm::SmallVector<Value> at(grid.getBody().getArguments());
-  Value part = partOfRow(x_, at, upper.back(), "part", tile_);
+  Value part = partOfRow(x_, at, upper.back(), unusedExtent(grid, "part", tile_));
   llvm::SmallVector<Value> lengths(at.size(), constant(1));
   lengths.back() = lengthOf(b_, part, 0);
   b_.create<StoreOp>(loc_, tileOf(at, part), ref, at, lengths, ValueRange(), Value(),

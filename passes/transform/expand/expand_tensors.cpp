@@ -1,5 +1,6 @@
 #include "passes/transform/expand/expand_tensors.h"
 #include "ir/dialect/make_op.h"
+#include "passes/analysis/unused_extent.h"
 #include "passes/transform/expand/expand_gather.h"
 #include "passes/transform/expand/expand_order.h"
 #include "passes/transform/expand/expand_outside.h"
@@ -427,7 +428,7 @@ void Expansion::reduceToScalar() {
     OperationState flat(loc_, ReshapeOp::getOperationName());
     flat.addOperands({x, count});
     flat.addTypes(
-        arrayTypeOf(elementTypeOf(x.getType()), {Extent::named(b_.getStringAttr("flat"))}));
+        arrayTypeOf(elementTypeOf(x.getType()), {unusedExtent(op_, "flat", Extent::kUnknown)}));
     x = b_.create(flat)->getResult(0);
     rank = 1;
   }
@@ -488,8 +489,7 @@ void Expansion::store() {
                         : extentsOf(store.getRef().getType())[base];
     if (!has && !extent.isOne() && !extent.isConstant() &&
         !matchPattern(length, m_Constant(&known)))
-      extent =
-          Extent::named(b_.getStringAttr("box " + std::to_string(wanted.size())), extent.capacity);
+      extent = unusedExtent(op_, "box " + std::to_string(wanted.size()), extent.capacity);
     repeats |= !has && !extent.isOne();
     wanted.push_back(extent);
     if (!extent.isConstant())
