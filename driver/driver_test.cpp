@@ -1,4 +1,5 @@
 #include "driver/bundle.h"
+#include "driver/command_line.h"
 #include "driver/options.h"
 #include "frontend/base/output.h"
 #include "machines/machine.h"
@@ -75,6 +76,7 @@ TEST(Bundle, holdsSourcesCommandAndIr) {
   std::string folder = testing::TempDir() + bundleFolder();
   SourceManager sources;
   sources.add("some/a.ptl", "fn f() {}\n");
+  readCommandLine({"ptlc", "build", "some/a.ptl", "-D", "N='4'"});
   EXPECT_EQ(writeBundle(folder, sources, {"passes", "no tile fits", "module {}\n"}), "");
   auto read = [&](const std::string &name) {
     std::ifstream in(folder + "/" + name);
@@ -83,7 +85,10 @@ TEST(Bundle, holdsSourcesCommandAndIr) {
   EXPECT_EQ(read("some_a.ptl"), "fn f() {}\n");
   EXPECT_EQ(read("failing.mlir"), "module {}\n");
   std::string report = read("report.txt");
-  EXPECT_NE(report.find("stage: passes\nmessage: no tile fits\ncommand: '"), report.npos) << report;
+  EXPECT_NE(report.find("stage: passes\nmessage: no tile fits\ncommand: 'ptlc' 'build' "
+                        R"('some/a.ptl' '-D' 'N='\''4'\''')"),
+            report.npos)
+      << report;
   EXPECT_EQ(writeBundle(folder + "/none/deeper", sources, {}), "No such file or directory");
   std::filesystem::remove_all(folder);
 }

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+from harness import Tools
+
 SOURCE = """
 pub program floats[M, N, K](a: f32[M, K], b: f32[K, N]) -> (c: f32[M, N]) { c = a @ b }
 pub program doubles[M, N, K](a: f64[M, K], b: f64[K, N]) -> (c: f64[M, N]) { c = a @ b }
@@ -90,21 +92,21 @@ OVERWRITES = {"hidden": [True], "residual": [False], "two": [True, False]}
 ON_ARM = {"floats": r"fmla\s+v\d+\.4s", "doubles": r"fmla\s+v\d+\.2d", "halves": r"fmla\s+v\d+\.4s", "rounds": r"fmla\s+v\d+\.4s"}
 
 
-def compile_to(ptlc, source, entry, kinds, processor, folder):
+def compile_to(tools, source, entry, kinds, processor, folder):
     """Compiles once to all kinds, which are separated by commas; several are files of the entry's name."""
     target = folder / (entry if "," in kinds else f"{entry}.{kinds}")
-    command = [ptlc, "build", "--cpu", processor, "--entry", entry, f"--emit={kinds}", "-o", target, source]
-    run = subprocess.run(command, capture_output=True, text=True)
-    if run.returncode:
+    command = ["build", "--cpu", processor, "--entry", entry, f"--emit={kinds}", "-o", target, source]
+    run = tools.run(*command)
+    if run.code:
         sys.exit(f"{' '.join(map(str, command))}: {run.stderr}")
     return target
 
 
-def check_x86(ptlc, source, folder):
+def check_x86(tools, source, folder):
     wrong = []
     for (processor, entry), expected in EXPECTED.items():
         # The assembler takes the code, too: its object is made in the same compilation as the text.
-        text = compile_to(ptlc, source, entry, "asm,obj", processor, folder).with_suffix(".s").read_text()
+        text = compile_to(tools, source, entry, "asm,obj", processor, folder).with_suffix(".s").read_text()
         present = {each for each in ALL if re.search(each, text)}
         if missing := set(expected) - present:
             wrong.append(f"{entry} for {processor}: no {missing}")
@@ -113,9 +115,9 @@ def check_x86(ptlc, source, folder):
     return wrong
 
 
-def check_configuration(ptlc, source, folder):
+def check_configuration(tools, source, folder):
     """The memory that a processor reads the shapes of its registers from, as it is stored: eight registers of 16 rows of 64 bytes."""
-    text = compile_to(ptlc, source, "bytes", "llvm", "sapphirerapids", folder).read_text()
+    text = compile_to(tools, source, "bytes", "llvm", "sapphirerapids", folder).read_text()
     stored = dict.fromkeys(range(8))
     memory = re.search(r"call void @llvm.x86.ldtilecfg\(ptr (?:\w+ )*(%[\w.]+)\)", text)
     if not memory:
@@ -134,28 +136,28 @@ def check_configuration(ptlc, source, folder):
     return [] if stored == expected else [f"registers are configured as {stored}, not as {expected}"]
 
 
-def check_fetches(ptlc, source, folder):
+def check_fetches(tools, source, folder):
     wrong = []
     for processor, expected in FETCHED.items():
-        if ("prefetcht0" in compile_to(ptlc, source, "dots", "asm", processor, folder).read_text()) != expected:
+        if ("prefetcht0" in compile_to(tools, source, "dots", "asm", processor, folder).read_text()) != expected:
             wrong.append(f"dots for {processor}: rows are{' not' if expected else ''} fetched ahead")
     return wrong
 
 
-def check_targets(ptlc, source, folder):
+def check_targets(tools, source, folder):
     wrong = []
     for entry, expected in OVERWRITES.items():
-        text = compile_to(ptlc, source, entry, "llvm", "x86-64-v4", folder).read_text()
+        text = compile_to(tools, source, entry, "llvm", "x86-64-v4", folder).read_text()
         found = [each == "true" for each in re.findall(r"call void @ptl_product_\w+\([^)]*i1 (true|false)\)", text)]
         if found != expected:
             wrong.append(f"{entry}: products overwrite their targets as {found}, not as {expected}")
     return wrong
 
 
-def check_arm(llc, ptlc, source, folder):
+def check_arm(llc, tools, source, folder):
     wrong = []
     for entry, expected in ON_ARM.items():
-        text = compile_to(ptlc, source, entry, "llvm", "x86-64", folder).read_text()
+        text = compile_to(tools, source, entry, "llvm", "x86-64", folder).read_text()
         if "llvm.x86." in text:
             wrong.append(f"{entry}: code for any processor has an instruction of x86")
             continue
@@ -171,16 +173,16 @@ def check_arm(llc, ptlc, source, folder):
 
 
 def main():
-    ptlc = pathlib.Path(sys.argv[1]) / "bin" / "ptlc"
+    tools = Tools(pathlib.Path(sys.argv[1]))
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         source = folder / "products.ptl"
         source.write_text(SOURCE)
-        wrong = check_x86(ptlc, source, folder) + check_configuration(ptlc, source, folder)
-        wrong += check_fetches(ptlc, source, folder) + check_targets(ptlc, source, folder)
+        wrong = check_x86(tools, source, folder) + check_configuration(tools, source, folder)
+        wrong += check_fetches(tools, source, folder) + check_targets(tools, source, folder)
         llc = shutil.which("llc-19")
         if llc:
-            wrong += check_arm(llc, ptlc, source, folder)
+            wrong += check_arm(llc, tools, source, folder)
         else:
             print("left out: ARM, since there is no llc-19")
     for line in wrong:

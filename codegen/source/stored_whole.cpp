@@ -66,6 +66,10 @@ bool storesWhole(Value ref, llvm::ArrayRef<ir::ParallelOp> grids) {
         std::optional<int64_t> count = getConstantIntValue(store.getLengths()[axis]);
         const ir::Extent &whole = ir::extentsOf(ref.getType())[axis];
         bool isShort = isAlone && count && !(whole.isConstant() && whole.length == *count);
+        // A tile may have at most so many of the part of the axis that is stored.
+        if (auto least = store.getLengths()[axis].getDefiningOp<arith::MinSIOp>();
+            least && getConstantIntValue(least.getRhs()))
+          isShort |= !isWholeAxis(least.getLhs(), axis);
         bool isStart = getConstantIntValue(offset) == 0 && !isShort;
         // A single position only covers an axis of extent 1.
         bool isPosition = llvm::is_contained(store.getDropped(), static_cast<int64_t>(axis));

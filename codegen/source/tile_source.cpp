@@ -115,8 +115,8 @@ private:
     if (entry_.isRequirement(op))
       return true;
     auto store = dyn_cast<ir::StoreOp>(op);
-    if (auto grid = dyn_cast<ir::ParallelOp>(op))
-      store = filling(grid);
+    if (isa<ir::ParallelOp, scf::IfOp>(op))
+      store = filling(op);
     else if (!store || store->getParentOp() != entry_.function)
       return false;
     if (!store)
@@ -147,8 +147,8 @@ private:
     return {};
   }
 
-  /// The store of a grid that only fills an output, before anything else is done with it.
-  static ir::StoreOp filling(ir::ParallelOp grid) {
+  /// The constant store that is all that a grid does; null if it does something else.
+  static ir::StoreOp constantStore(ir::ParallelOp grid) {
     ir::StoreOp only;
     bool isPlain = true;
     grid->walk([&](Operation *inner) {
@@ -165,12 +165,60 @@ private:
     if (!value || !(filledWith(value) || value->hasTrait<OpTrait::ConstantLike>()) ||
         !isa<BlockArgument>(only.getRef()))
       return {};
-    bool isFirst = llvm::all_of(only.getRef().getUsers(), [&](Operation *user) {
-      Operation *here = grid->getBlock()->findAncestorOpInBlock(*user);
-      return isa<ir::DimOp>(user) || here == grid || (here && grid->isBeforeInBlock(here));
-    });
+    return only;
+  }
+
+  /// The same of a grid, or of a branch whose arms all store the same constant, each by a grid or a
+  /// branch of its own: such arms differ in the shape of their tiles.
+  static ir::StoreOp constantStore(Operation *op) {
+    if (auto grid = dyn_cast<ir::ParallelOp>(op))
+      return constantStore(grid);
+    auto branch = dyn_cast<scf::IfOp>(op);
+    if (!branch || branch.getNumResults() > 0)
+      return {};
+    ir::StoreOp common;
+    for (Region &arm : branch->getRegions()) {
+      ir::StoreOp own;
+      for (Operation &inner : arm.getOps()) {
+        if (isPositionOp(&inner) || inner.hasTrait<OpTrait::ConstantLike>() ||
+            inner.hasTrait<OpTrait::IsTerminator>())
+          continue;
+        ir::StoreOp store = own ? ir::StoreOp() : constantStore(&inner);
+        if (!store)
+          return {};
+        own = store;
+      }
+      if (!own || (common && (own.getRef() != common.getRef() ||
+                              constantOf(own.getValue()) != constantOf(common.getValue()))))
+        return {};
+      common = own;
+    }
+    return common;
+  }
+
+  /// The constant in each element, as an attribute; null if it is none.
+  static Attribute constantOf(Value filled) {
+    Operation *full = filled.getDefiningOp();
+    if (Value element = full ? filledWith(full) : Value())
+      filled = element;
+    Attribute constant;
+    matchPattern(filled, m_Constant(&constant));
+    return constant;
+  }
+
+  /// The store of a grid, or branch, that only fills an output, before anything else is done with it.
+  static ir::StoreOp filling(Operation *op) {
+    ir::StoreOp only = constantStore(op);
+    if (!only)
+      return {};
+    bool isFirst = true, isAlone = true;
+    for (Operation *user : only.getRef().getUsers()) {
+      Operation *here = op->getBlock()->findAncestorOpInBlock(*user);
+      isFirst &= isa<ir::DimOp>(user) || here == op || (here && op->isBeforeInBlock(here));
+      isAlone &= here == op;
+    }
     // A kernel that does nothing but that is its grid.
-    return isFirst && !only.getRef().hasOneUse() ? only : ir::StoreOp();
+    return isFirst && !isAlone ? only : ir::StoreOp();
   }
 
   Entry &entry_;

@@ -74,7 +74,9 @@ bool hasElements(Value array, int64_t axis) {
 /// The variable of a loop between numbers; nothing for other values.
 static std::optional<ConstantIntRanges> loopRange(Value value, unsigned width) {
   auto argument = dyn_cast<BlockArgument>(value);
-  auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
+  // A block that is being built may have no operation around it yet.
+  auto loop =
+      argument ? dyn_cast_or_null<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
   if (!loop || loop.getInductionVar() != value)
     return std::nullopt;
   std::optional<int64_t> begin = getConstantIntValue(loop.getLowerBound()),

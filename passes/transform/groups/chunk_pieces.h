@@ -47,6 +47,7 @@ private:
 
   // tiles of narrow columns: chunk_widths.cpp
   void emitByWidth(llvm::ArrayRef<RootStores> stores, unsigned width = 0);
+  bool isSeenWhole(StoreOp into) const;
   bool mayBeNarrow(int64_t row, int64_t col) const;
   int64_t narrowElements(int64_t row, int64_t col) const;
   mlir::Value isWorthNarrowing(int64_t row, int64_t col, unsigned width);

@@ -113,11 +113,42 @@ void PiecesEmitter::emitGroup(llvm::ArrayRef<StoreOp> into) {
   ChunkEmitter::emitGroup(into);
 }
 
+/// Whether tiles of all columns are seen to fill the storage: nothing else writes it, and the store has all of it. The text of the
+/// grids as source would not be proved to write every element otherwise.
+bool PiecesEmitter::isSeenWhole(StoreOp into) const {
+  bool isAlone = llvm::none_of(into.getRef().getUsers(), [&](Operation *user) {
+    bool writes = isa<StoreOp>(user) && user != into;
+    return writes && !(branch_ && branch_->isAncestor(user));
+  });
+  return isAlone && into.getDropped().empty() &&
+         llvm::equal(ir::extentsOf(into.getRef().getType()),
+                     ir::extentsOf(into.getValue().getType()));
+}
+
+/// Whether a value is a part of an array, or a constant.
+static bool isCopied(Value value) {
+  Operation *made = value.getDefiningOp();
+  if (auto cast = dyn_cast_or_null<CastOp>(made))
+    return isCopied(cast.getOperand());
+  return !made || isa<SliceOp, LoadOp, FullOp>(made);
+}
+
+/// Whether storage is put together from parts of arrays and constants. Its text as source begins with zeros where the parts come by
+/// branches, which costs less than rows of a few columns do.
+static bool holdsCopies(Value ref) {
+  return llvm::all_of(ref.getUsers(), [](Operation *user) {
+    auto store = dyn_cast<StoreOp>(user);
+    return !store || isCopied(store.getValue());
+  });
+}
+
 /// The grid for columns that are known to have the width, or a grid in each arm of a branch where they may
 /// be narrower.
 void PiecesEmitter::emitByWidth(llvm::ArrayRef<RootStores> stores, unsigned width) {
   int64_t row = axisOf(TileAxis::Row), col = axisOf(TileAxis::Col);
-  Value worthIt = width + 1 < kWidths && mayBeNarrow(row, col)
+  StoreOp into = stores.front().front();
+  bool isFilled = isSeenWhole(into) || holdsCopies(into.getRef());
+  Value worthIt = width + 1 < kWidths && isFilled && mayBeNarrow(row, col)
                       ? isWorthNarrowing(row, col, width + 1)
                       : Value();
   auto emitOwn = [&] {
