@@ -670,6 +670,11 @@ def one_process(tools: Tools, folder: pathlib.Path) -> None:
     for words in (["fmt", "good.ptl"], ["build", "--help"], ["build", "--nothing"], ["run", "good.ptl", "--threads", "2"], ["check", "@file"]):
         expect(server.run(words, str(folder), 60) is None, words)
     expect(server.run(["check", "good.ptl"], str(folder), 60) == (0, b"", b""), "the process goes on after these")
+    for request in ("none", "[]", '{"arguments": [1], "folder": "."}', '{"arguments": "check", "folder": "."}'):
+        done = subprocess.run([tools.path("ptlc-ir"), "--commands"], input=request + "\n", capture_output=True, text=True, env=ENVIRONMENT)
+        expect(done.returncode == 2 and done.stderr.startswith("a request is a line of JSON") and not done.stdout, request, done)
+    done = subprocess.run([tools.path("ptlc-ir"), "--command", "ptlc", "fmt", "x"], capture_output=True, text=True, env=ENVIRONMENT)
+    expect(done.returncode == 2 and "that need the compiler" in done.stderr, done)
 
 
 TESTS = [

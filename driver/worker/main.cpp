@@ -156,6 +156,8 @@ int serve(const Arguments &arguments, WorkerOptions options) {
   bool isRight = line.command && needsCompiler(*line.command, line.options);
   // `check` comes here too if the file turns out to need the prover.
   isRight |= line.command && line.command->id == CommandId::Check;
+  if (!isRight && line.error.empty())
+    line.error = "`ptlc-ir --command` runs the commands of `ptlc` that need the compiler";
   ExitCode code = isRight ? runCommand(*line.command, line.options) : usageError(line.error);
   // Nothing that is static has to be taken apart, and LLVM has thousands of such things.
   std::fflush(nullptr);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <fcntl.h>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -75,16 +76,25 @@ static ExitCode runServed(const CommandLine &line) {
   return runCheck(line.options, {}, [&] { return runCommand(*line.command, line.options); });
 }
 
+/// Whether a request has the members that it must have.
+static bool isRequest(const Json &request) {
+  if (!request.is_object() || !request.contains("arguments") || !request.contains("folder"))
+    return false;
+  const Json &words = request["arguments"];
+  return request["folder"].is_string() && words.is_array() &&
+         std::all_of(words.begin(), words.end(), [](const Json &word) { return word.is_string(); });
+}
+
 /// The answer to a request, with what follows it.
 static std::string answerTo(const Json &request) {
   std::vector<std::string> arguments = {"ptlc"};
   bool isPlain = true; // no file of arguments is among them
-  for (const Json &word : request.at("arguments")) {
+  for (const Json &word : request["arguments"]) {
     arguments.push_back(word.get<std::string>());
     isPlain &= !arguments.back().starts_with("@");
   }
   CommandLine line = readCommandLine(arguments);
-  if (!isPlain || !isServed(line) || ::chdir(request.at("folder").get<std::string>().c_str()) != 0)
+  if (!isPlain || !isServed(line) || ::chdir(request["folder"].get<std::string>().c_str()) != 0)
     return Json({{"unserved", true}}).dump() + "\n";
   std::string out, err;
   ExitCode code;
@@ -124,11 +134,16 @@ int serveCommands() {
   bool isFine = lines != nullptr;
   for (ssize_t length; isFine && (length = ::getline(&line, &room, lines)) > 0;) {
     Json request = Json::parse(line, line + length, nullptr, /*allow_exceptions=*/false);
-    isFine = request.is_object() && request.contains("arguments") && request.contains("folder") &&
-             writeWhole(answers, answerTo(request));
+    if (!isRequest(request)) {
+      std::fputs("a request is a line of JSON with `arguments`, a list of strings, and `folder`\n",
+                 stderr);
+      isFine = false;
+    } else {
+      isFine = writeWhole(answers, answerTo(request));
+    }
   }
   std::free(line);
-  return isFine ? 0 : 2;
+  return static_cast<int>(isFine ? ExitCode::Fine : ExitCode::Usage);
 }
 
 } // namespace ptl

@@ -12,7 +12,8 @@ namespace ptl {
 /// error. `{"unserved": true}` answers what needs a process of its own: commands that are not of
 /// the compiler, wrong command lines, help, standard input, a number of threads, programs on ranks.
 ///
-/// A command that crashes ends this process, as it would end its own. Gives the exit code.
+/// A command that crashes ends this process, as it would end its own. So does a request of another
+/// form, which standard error explains. Gives the exit code.
 int serveCommands();
 
 } // namespace ptl
