@@ -140,6 +140,8 @@ struct OpExpr : ExprOf<ExprKind::Op> {
                           ///< `topk`, `E` of `one_hot`; for `pad` before of all axes, then after
   bool shapeHasPrefix = false;
   std::string equation; ///< einsum
+  /// `gather` and `scatter`: it was not proved that the positions lie within the axis.
+  bool needsCheck = false;
 };
 
 /// The use of a pool of pages that a conversion stands for (`placement/pool_call.h`): executors of

@@ -85,6 +85,8 @@ struct Context {
   std::vector<Stmt *> hoisted; ///< implicit `let`s of the statement that is being checked
   HoistedValues hoistedValues; ///< the values of all implicit `let`s so far
   std::unordered_map<const Local *, const Expr *> letValues; ///< what each `let` was bound to
+  /// Of the names in a tuple pattern: the value of the `let`, and which part of it the name is.
+  std::unordered_map<const Local *, std::pair<const Expr *, size_t>> letParts;
   /// For the statement that `let old = fetch_add(inout y[i], v)` became: the `atomic` assignment
   /// that the flow analysis uses instead.
   std::unordered_map<const Stmt *, const AssignStmt *> fetches;

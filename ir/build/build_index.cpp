@@ -59,9 +59,20 @@ static void checkOrder(BuildContext &c, const RangeExpr &range, mlir::Value star
   emitCheck(c, ordered, "bounds", "a slice ends at {0}, before its start {1}", {stop, start}, loc);
 }
 
-/// One reduction over the index array. What is compared is wide enough for every position and every
-/// extent: a limit in an element type of 8 bits would end before the last position that it names.
-static void checkGather(BuildContext &c, mlir::Value indices, mlir::Value extent, Location loc) {
+/// Whether the array has no elements, because one of its axes has none.
+static mlir::Value isEmpty(BuildContext &c, mlir::Value array, Location loc) {
+  mlir::Value any;
+  for (int64_t axis = 0; axis < rankOf(array.getType()); ++axis) {
+    mlir::Value none = c.b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq,
+                                                       lengthOf(c, array, axis), c.index(0));
+    any = any ? c.b.createOrFold<arith::OrIOp>(loc, any, none) : none;
+  }
+  return any;
+}
+
+// What is compared is wide enough for every position and every extent: a limit in an element type of
+// 8 bits would end before the last position that it names.
+void checkPositions(BuildContext &c, mlir::Value indices, mlir::Value extent, Location loc) {
   auto create = [&](llvm::StringRef name, mlir::ValueRange operands, mlir::Type result) {
     return makeOp(c.b, loc, name, result, operands);
   };
@@ -85,10 +96,8 @@ static void checkGather(BuildContext &c, mlir::Value indices, mlir::Value extent
     mlir::Value last = c.b.createOrFold<arith::SubIOp>(loc, extent, c.index(1));
     good = create(LeOp::getOperationName(), {indices, convert(last, element)}, flags);
     // An index array without elements is fine for an axis without positions.
-    mlir::Value none = c.b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq,
-                                                       lengthOf(c, indices, 0), c.index(0));
     isInside = c.b.createOrFold<arith::OrIOp>(
-        loc, none,
+        loc, isEmpty(c, indices, loc),
         c.b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, extent, c.index(0)));
   } else {
     mlir::Value zero = buildConstant(c, elemKindOf(element), 0, 0, loc);
@@ -165,7 +174,7 @@ static void addGather(BuildContext &c, const IndexItem &item, const Bound &base,
   auto axis = static_cast<int64_t>(box.offsets.size());
   mlir::Value indices = buildValue(c, *item.value);
   if (item.needsCheck && c.binding.checked)
-    checkGather(c, indices, axisLength(c, base, axis), c.location(item.span));
+    checkPositions(c, indices, axisLength(c, base, axis), c.location(item.span));
   // The axis is taken whole here, and the positions choose from it afterwards.
   addFull(c, base, box);
   if (!isTarget) {

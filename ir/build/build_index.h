@@ -33,6 +33,9 @@ int64_t axisAfterDropping(const Box &box, int64_t axis);
 /// The elements of a box of an array or of storage, without its gathers and new axes.
 mlir::Value takeBox(BuildContext &c, mlir::Type type, mlir::Value base, const Box &box,
                     mlir::Value outside, mlir::Location loc);
+/// Checks at run time that all elements of an array of integers are positions of an axis of that
+/// extent: one reduction.
+void checkPositions(BuildContext &c, mlir::Value positions, mlir::Value extent, mlir::Location loc);
 /// Whether a position is the constant `expected`.
 bool constantIs(mlir::Value value, int64_t expected);
 

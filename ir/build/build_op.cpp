@@ -6,6 +6,7 @@
 #include "ir/build/build_dim.h"
 #include "ir/build/build_expr.h"
 #include "ir/build/build_four_bits.h"
+#include "ir/build/build_index.h"
 #include "ir/build/build_type.h"
 #include "ir/build/scalar_forms.h"
 #include "ir/dialect/attributes.h"
@@ -247,6 +248,17 @@ static void checkLengths(BuildContext &c, const OpExpr &expr) {
                   "the extent `" + c.dims.toString(extent.length) + "` is {0}");
 }
 
+/// The positions of a `gather` or `scatter`, where the checker could not prove that they lie within
+/// the axis.
+static void checkPositionsOf(BuildContext &c, const OpExpr &expr, const OpParts &parts) {
+  if (!expr.needsCheck || !c.binding.checked)
+    return;
+  mlir::Value array = parts.operands[0], positions = parts.operands[1];
+  int64_t axis = expr.axes.empty() ? -1 : expr.axes.front();
+  checkPositions(c, positions, lengthOf(c, array, axis + rankOf(array.getType())),
+                 c.location(expr.args[1]->span));
+}
+
 static Bound buildIndexOp(BuildContext &c, const OpExpr &expr) {
   Bound range = expr.args.empty() || !expr.args[0] ? Bound() : buildExpr(c, *expr.args[0]);
   OperationState state(c.here(expr), IndexOp::getOperationName());
@@ -340,6 +352,7 @@ static Bound buildComputed(BuildContext &c, const OpExpr &expr) {
   int64_t rank = operandRank(c, expr);
   for (size_t i = 0; i < expr.op->params.size(); ++i)
     addParam(c, expr, i, rank, parts);
+  checkPositionsOf(c, expr, parts);
   // A scalar has no axes: what would be reduced is there. (`T[..]` may stand for one.)
   if (expr.op->opClass == OpClass::Reduction && rank == 0) {
     bool isPosition = expr.op->id == OpId::ReduceArgmax || expr.op->id == OpId::ReduceArgmin;

@@ -31,7 +31,8 @@ def Ptl_ScatterOp : Ptl_Builtin<"scatter"> {
   let summary = "a copy with elements replaced by position";
   let description = [{
 The reverse of `gather`: a copy of `x` in which element `[.., idx[.., n, ..], ..]` is `v[.., n, ..]`. Where a position occurs more
-than once the last one in order of `n` counts; `combine` adds or compares instead of replacing. `idx` and `v` have one shape.
+than once the last one in order of `n` counts; `combine` adds or compares instead of replacing. `idx` and `v` have one shape. Positions are
+checked like any index.
 }];
   let params = [Ptl_In<"x", "array to start from">, Ptl_In<"idx", "positions along the axis">, Ptl_In<"v", "new elements">,
                 Ptl_LastAxis<"axis of the positions">,

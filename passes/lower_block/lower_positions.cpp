@@ -264,6 +264,15 @@ bool gatherColumns(KernelContext &c, const ShapedTile &from, const ShapedTile &t
   return true;
 }
 
+/// Positions as signed words, which the arithmetic on positions takes: they are all less than 2^31.
+static Tile signedPositions(KernelContext &c, const Tile &positions, Location loc) {
+  c.loc = loc;
+  Tile result = positions;
+  result.buffer = sameWidth(c, positions, c.b.getI32Type());
+  result.element = c.b.getI32Type();
+  return result;
+}
+
 bool gatherEach(KernelContext &c, const ShapedTile &from, const ShapedTile &index,
                 const ShapedTile &to, bool alongRows, Location loc) {
   // Along rows, the tile is one matrix whose rows are counted.
@@ -274,8 +283,8 @@ bool gatherEach(KernelContext &c, const ShapedTile &from, const ShapedTile &inde
     return false;
   Positions positions(c, to.tile, to.tile.extents.validCols, loc);
   Tile source = positions.source(from.tile);
-  Tile at =
-      alongRows ? positions.inColumns(index.tile, source) : positions.inRows(index.tile, source);
+  Tile given = signedPositions(c, index.tile, loc);
+  Tile at = alongRows ? positions.inColumns(given, source) : positions.inRows(given, source);
   positions.gather(source, at, to.tile, to.tile.buffer);
   return true;
 }
@@ -288,7 +297,7 @@ bool gatherListed(KernelContext &c, const ShapedTile &from, const ShapedTile &in
     return false;
   Positions positions(c, to.tile, to.tile.extents.validCols, loc);
   Tile source = positions.source(from.tile);
-  Tile at = positions.inRows(positions.repeated(index.tile), source);
+  Tile at = positions.inRows(positions.repeated(signedPositions(c, index.tile, loc)), source);
   positions.gather(source, at, to.tile, to.tile.buffer);
   return true;
 }

@@ -149,12 +149,22 @@ static ElementBounds boundsOfAll(Context &ctx, const Local *array) {
   return bounds;
 }
 
+/// The array that an expression is a part of, or all of. What lies outside of a load is no element.
+static const Local *arrayBehind(const Expr *expr) {
+  while (const auto *index = dyn_cast_if_present<IndexExpr>(expr)) {
+    if (index->outside)
+      return nullptr;
+    expr = index->base;
+  }
+  const auto *name = dyn_cast_if_present<LocalRefExpr>(expr);
+  return name ? name->local : nullptr;
+}
+
 std::vector<Dim> elementBounds(Context &ctx, const Expr *element, bool below) {
-  const auto *index = dyn_cast<IndexExpr>(element);
-  const auto *name = index && !index->outside ? dyn_cast<LocalRefExpr>(index->base) : nullptr;
-  if (!name || !elemIs(element->type->elem, ElemConstraint::Integer))
+  const Local *array = arrayBehind(element);
+  if (!array || !elemIs(element->type->elem, ElemConstraint::Integer))
     return {};
-  ElementBounds bounds = boundsOfAll(ctx, name->local);
+  ElementBounds bounds = boundsOfAll(ctx, array);
   if (below)
     return bounds.atLeastZero ? std::vector{ctx.dims.constant(0)} : std::vector<Dim>();
   for (Dim &bound : bounds.below)
@@ -181,7 +191,7 @@ bool elementsWithin(Context &ctx, const Expr *index, Dim extent) {
       break;
     index = withoutWidening(named->second);
   }
-  return valuesWithin(ctx, index ? rootLocal(index) : nullptr, extent);
+  return valuesWithin(ctx, arrayBehind(index), extent);
 }
 
 } // namespace ptl

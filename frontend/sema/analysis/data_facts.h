@@ -12,7 +12,7 @@ bool elementsWithin(Context &ctx, const Expr *index, Dim extent);
 /// The same for all elements of an array.
 bool valuesWithin(Context &ctx, const Local *array, Dim extent);
 /// Dimensions that are lower bounds (`below`) or upper bounds of an element of a parameter,
-/// `len[b]`, by the requirements.
+/// `len[b]`, or of all elements of it or of a part, by the requirements.
 std::vector<Dim> elementBounds(Context &ctx, const Expr *element, bool below);
 /// The operand of conversions that preserve all values of its type.
 const Expr *withoutConversion(Context &ctx, const Expr *expr);

@@ -1,4 +1,5 @@
 #include "frontend/sema/calls/check_op_custom_data.h"
+#include "frontend/sema/analysis/value_bounds.h"
 
 #include "frontend/dim/facts_explain.h"
 #include "frontend/sema/calls/check_op_custom_shape.h"
@@ -51,12 +52,19 @@ static std::optional<size_t> singleAxis(Context &ctx, const OpCall &call, const 
   return shape.rank() + static_cast<size_t>(axes->front());
 }
 
+/// Notes whether the positions of a `gather` or `scatter` have to be checked at run time.
+static void provePositions(Context &ctx, const OpMatch &match, size_t axis, OpExpr *expr) {
+  Dim length = operandShape(match, 0).extents[axis].length;
+  expr->needsCheck = !positionsWithin(ctx, match.values[1], length);
+}
+
 static const Type *checkGather(Context &ctx, const OpCall &call, const OpMatch &match,
                                OpExpr *expr) {
   // The index array has the shape of the result; along the axis it may have another length.
   auto axis = singleAxis(ctx, call, operandShape(match, 0), expr);
   if (!axis || !sameBut(ctx, call, match, 0, 1, axis))
     return errorType(ctx);
+  provePositions(ctx, match, *axis, expr);
   return shapedType(ctx, elemOfResult(call, match), operandShape(match, 1));
 }
 
@@ -67,6 +75,7 @@ static const Type *checkScatter(Context &ctx, const OpCall &call, const OpMatch 
   if (!axis || !sameBut(ctx, call, match, 0, 1, axis) ||
       !sameBut(ctx, call, match, 1, 2, std::nullopt))
     return errorType(ctx);
+  provePositions(ctx, match, *axis, expr);
   return shapedType(ctx, elemOfResult(call, match), operandShape(match, 0));
 }
 

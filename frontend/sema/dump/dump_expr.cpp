@@ -41,8 +41,9 @@ std::string ExprDumper::op(const OpExpr &expr) const {
     text += (isFirst ? "" : ", ") + part;
     isFirst = false;
   };
-  for (const Expr *arg : expr.args)
-    add(arg ? this->expr(arg) : "-");
+  for (size_t i = 0; i < expr.args.size(); ++i)
+    // Positions that are checked at run time have the mark of checked indices.
+    add((expr.args[i] ? this->expr(expr.args[i]) : "-") + (i == 1 && expr.needsCheck ? "?" : ""));
   if (!expr.rest.empty())
     add(list(expr.rest));
   if (!expr.axes.empty()) {

@@ -222,8 +222,16 @@ static Expr *checkList(Context &ctx, NodeId node, const Type *expected) {
   }
   auto *list = newExpr<ListExpr>(ctx, node, errorType(ctx));
   if (!elementType->isScalar()) {
-    ctx.sink.report(DiagId::NotScalar, ctx.span(node),
-                    {"each element of a list", toString(ctx, elementType)});
+    Span span = ctx.span(node);
+    auto report = ctx.sink.report(DiagId::NotScalar, span,
+                                  {"each element of a list", toString(ctx, elementType)});
+    // `concat` and its like take a list of arrays elsewhere.
+    if (elementType->isArray())
+      report.fix(
+          FixId::DropBrackets,
+          "a function of several arrays takes them one by one, as in `concat(a, b, axis: 0)`",
+          {{{span.file, span.begin, span.begin + 1}, ""},
+           {{span.file, span.end - 1, span.end}, ""}});
     return list;
   }
   for (const Operand &operand : operands) {

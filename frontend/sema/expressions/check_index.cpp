@@ -163,8 +163,7 @@ void Indexing::addPosition(size_t axis, IndexItem item) {
     item.needsCheck =
         (!low.isTrue() || !high.isTrue()) && !elementsWithin(ctx, item.value, extent.length);
   } else if (checkBounds) {
-    item.needsCheck = !elementsWithin(ctx, item.value, extent.length) &&
-                      !staysWithin(ctx, item.value, extent.length);
+    item.needsCheck = !positionsWithin(ctx, item.value, extent.length);
   }
   expr->items.push_back(item);
 }
@@ -248,7 +247,7 @@ Expr *withOneAxis(Context &ctx, Expr *array) {
 void Indexing::addGather(size_t axis, IndexItem item) {
   item.kind = IndexItemKind::Gather;
   item.axis = fromEnd(axis);
-  item.needsCheck = !elementsWithin(ctx, item.value, base.extents[axis].length);
+  item.needsCheck = !positionsWithin(ctx, item.value, base.extents[axis].length);
   const Type *type = item.value->type;
   // At most one axis can be gathered, and the index array's shape has to be known.
   if (!checkBounds || hasGather || type->prefix) {

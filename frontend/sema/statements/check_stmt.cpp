@@ -76,6 +76,8 @@ static void bindTuple(Context &ctx, LetStmt *let, NodeId pattern, const Type *ty
     }
     let->locals.push_back(
         declareLocal(ctx, kind, ctx.text(names[i]), ctx.span(names[i]), element, names[i]));
+    if (fits && !let->isVar && !isMissing(let->value))
+      ctx.letParts[let->locals.back()] = {let->value, i};
   }
 }
 
