@@ -180,8 +180,7 @@ void reportNoRecord(Context &ctx, NodeId node, std::string_view name,
 
 // ---- Axes that a reduction has kept ---------------------------------------------------------------
 
-/// Whether the last axis of a value has extent 1 because a reduction kept it.
-static bool endsInKeptAxis(Context &ctx, const Expr *value, int depth = 0) {
+bool endsInKeptAxis(Context &ctx, const Expr *value, int depth) {
   // The search only words a report, so a chain of more than 8 values is not worth the time.
   if (!value || depth > 8 || !value->type->isArray() || value->type->extents.empty() ||
       !value->type->extents.back().length.isConstant(1))

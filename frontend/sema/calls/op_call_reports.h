@@ -14,6 +14,8 @@ std::string shapeText(std::string_view text);
 void reportNoRecord(Context &ctx, NodeId node, std::string_view name,
                     const std::vector<CallArgument> &args);
 
+/// Whether the last axis of a value has extent 1 because a reduction kept it. `depth` counts the values that were looked through.
+bool endsInKeptAxis(Context &ctx, const Expr *value, int depth = 0);
 /// Warns if `[M, 1]`, with an axis that a reduction has kept, meets `[M]` and broadcasts to `[M,
 /// M]`.
 void warnOfKeptAxis(Context &ctx, const OpCall &call, const OpMatch &match);

@@ -1,6 +1,7 @@
 #include "frontend/sema/expressions/broadcast.h"
 
 #include "frontend/dim/facts_explain.h"
+#include "frontend/sema/calls/op_call_reports.h"
 #include "frontend/sema/operand_text.h"
 #include "frontend/sema/types/make_type.h"
 #include "frontend/syntax/typed_nodes.h"
@@ -163,10 +164,44 @@ static NodeId keepArgument(Context &ctx, NodeId node) {
   return kNoNode;
 }
 
+/// Whether an index only adds axes to an array whose last axis a reduction has kept: elsewhere a
+/// reduction drops its axis, and `[:, new]` brings it back.
+static bool addsToKeptAxis(Context &ctx, const IndexExpr &index) {
+  bool adds = false;
+  for (const IndexItem &item : index.items) {
+    adds |= item.kind == IndexItemKind::NewAxis;
+    if (item.kind != IndexItemKind::NewAxis && item.kind != IndexItemKind::Full)
+      return false;
+  }
+  return adds && !index.outside && endsInKeptAxis(ctx, index.base);
+}
+
+/// Offers to drop the first such index among the operands that a value is computed from.
+static bool offerWithoutNewAxes(Context &ctx, DiagnosticBuilder report, const Expr *value) {
+  if (const auto *index = dyn_cast<IndexExpr>(value); index && addsToKeptAxis(ctx, *index)) {
+    Span items{value->span.file, index->base->span.end, value->span.end};
+    std::string text(ctx.text(items));
+    if (!text.starts_with('['))
+      return false;
+    report.note("a reduction keeps its axes, with extent 1");
+    report.fix(FixId::DropKeptAxis, "drop the new axis: `" + text + "`", {{items, ""}});
+    return true;
+  }
+  if (const auto *convert = dyn_cast<ConvertExpr>(value))
+    return offerWithoutNewAxes(ctx, report, convert->arg);
+  const auto *op = dyn_cast<OpExpr>(value);
+  return op && std::any_of(op->args.begin(), op->args.end(), [&](const Expr *arg) {
+           return arg && offerWithoutNewAxes(ctx, report, arg);
+         });
+}
+
 bool offerWithoutKeptAxes(Context &ctx, DiagnosticBuilder report, const Expr *value,
                           const Type *target) {
   if (!value->type->isArray() || !(target->isArray() || target->isScalar()))
     return false;
+  bool isTooLong = value->type->extents.size() > target->extents.size();
+  if (isTooLong && offerWithoutNewAxes(ctx, report, value))
+    return true;
   Shape shape = shapeOf(value->type);
   std::vector<size_t> kept = keptAxes(ctx, shape, shapeOf(target));
   if (kept.empty()) {
