@@ -134,6 +134,25 @@ def large(tools, file, entry, words, chip="a3"):
     return Case(f"estimates/{entry} {words}", run)
 
 
+# Loops of the scalar unit alone, for lengths that are still simulated soon.
+ELEMENTS = {"shifted": "N=500000", "in_two_parts": "N=60000", "sums_so_far": "N=3000", "in_turn": "N=20000", "nested": "N=3000 M=300"}
+
+
+def elements_alone(tools):
+    """What takes counted time is known exactly from a part of it, and for lengths whose elements nobody could go through one by one."""
+    path, wrong = ROOT / "tests/sizes/elements.ptl", []
+    costs = {cost["entry"]: cost for cost in costs_of(tools, path, "a3")}
+    for entry, words in ELEMENTS.items():
+        if "us" not in costs[entry]:
+            wrong.append(f"{entry}: no time is known: {costs[entry]}")
+        call = ["sim", path, "--entry", entry, "--target", "a3", "--json", *words.split()]
+        whole, part = (tools.run(*call, *more) for more in ((), ("--estimate",)))
+        simulated, (estimated,) = json.loads(whole.stdout)["us"], json.loads(part.stdout)["costs"]
+        if estimated["exact"] or abs(estimated["us"] / simulated - 1) > 1e-3:
+            wrong.append(f"{entry}: {estimated['us']} us, exact: {estimated['exact']}, simulated {simulated} us")
+    return "\n".join(wrong)
+
+
 # A kernel, its tunables, sizes whose formula is asked for, and sizes for which it has to hold.
 FORMULAS = (
     ("04_matmul.ptl", "matmul_f16", {"BM": 128, "BN": 256, "BK": 256}, {"M": 3072, "N": 4096, "K": 4096}, {"M": 6144, "N": 3072, "K": 6144}),
@@ -172,6 +191,7 @@ def main() -> int:
         cases.append(Case("estimates/growth", lambda: growth(tools)))
         cases.append(Case("estimates/elements", lambda: elements(tools)))
         cases.append(Case("estimates/examples", lambda: examples(tools)))
+        cases.append(Case("estimates/elements_alone", lambda: elements_alone(tools)))
         cases += [formula(tools, *each) for each in FORMULAS]
         cases += [large(tools, *each) for each in LARGE]
     if not patterns and len(cases) < 40:

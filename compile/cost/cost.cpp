@@ -293,7 +293,8 @@ CallInTime::CallInTime(const CostQuestion &question, const ChipProgram &program)
 }
 
 bool CallInTime::operator()(sim::TimeOptions how, sim::Timeline &timeline) {
-  how.maxSteps = kMostSteps;
+  if (how.maxSteps == 0)
+    how.maxSteps = kMostSteps;
   how.values = isDrawn_;
   sim::Timer timer(question_.machine, question_.costs, std::move(how));
   ChipRun chip;
@@ -381,7 +382,7 @@ std::optional<double> simulatedTime(const CostQuestion &question, const ChipProg
   CallInTime call(question, program);
   sim::Timeline whole;
   sim::TimeOptions how;
-  how.maxOperations = mostOperations;
+  how.limitTo(mostOperations);
   if (!call.isReady() || !call(how, whole))
     return std::nullopt;
   return whole.end / whole.clockMhz;
@@ -405,7 +406,7 @@ std::optional<sim::Report> timelineOf(const CostQuestion &question, const ChipPr
   sim::TimeOptions how;
   // An estimate has only sampled the loops; a timeline to look at wants all of them, if they are
   // not too many.
-  how.maxOperations = mostOperations;
+  how.limitTo(mostOperations);
   if (isPart && call(how, whole)) {
     isPart = false;
     report.timeline = std::move(whole);

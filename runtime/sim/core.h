@@ -65,8 +65,8 @@ public:
   const Step &nextStep() const { return state_.next(); }
   /// The event of a step; its number may be in a register.
   Flag flagOf(const Step &step) const;
-  /// The number of operations so far that took time on the scalar unit.
-  uint64_t scalarWork() const { return state_.scalar.work; }
+  /// What the scalar unit has done so far, for itself and for iterations that others represent.
+  const ScalarWork &scalarWork() const { return state_.scalar.work; }
   /// Sets the time and the note of operations that are issued from now on.
   void setClock(double time, uint32_t note) {
     state_.scalar.time = time;

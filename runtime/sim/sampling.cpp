@@ -23,6 +23,9 @@ static constexpr int64_t kProbes = 16;
 static constexpr int64_t kWarming = 2;
 /// Rounds of an innermost loop that stand for others where its pace has been seen before.
 static constexpr int64_t kMeasured = 4;
+/// Rounds of a loop of the scalar unit alone that have to show a period of its work; the longest
+/// period is half of them.
+static constexpr int64_t kShownScalar = 8;
 /// Rounds that have to show a pace, of innermost loops and others.
 static constexpr int64_t kShownInner = 6, kShownOuter = 3;
 
@@ -144,17 +147,24 @@ SampleAction LoopSampler::leave(State &state) {
   SampleAction action{SampleAction::Kind::End, state.number};
   state.run->isOver = true;
   state.run->left = 0;
-  // Without marks for the pipes there is no end to tell them.
-  if (!state.run->pipes || !shapes_.period() || mode_ == SampleMode::Glance || !state.isBegun)
+  // Without marks there is no end to tell.
+  if (!isMarked(state) || !state.isBegun)
     action.kind = SampleAction::Kind::None;
   state.run.reset();
   active_.pop_back();
   return action;
 }
 
+bool LoopSampler::isMarked(const State &state) const {
+  if (mode_ == SampleMode::Glance)
+    return false;
+  if (shapes_.of(state.run->step).isScalar())
+    return mode_ == SampleMode::LeaveOut;
+  return state.run->pipes && shapes_.period();
+}
+
 SampleAction LoopSampler::round(const State &state) const {
-  bool isMarked = state.run->pipes && shapes_.period();
-  return {isMarked ? SampleAction::Kind::Round : SampleAction::Kind::None, state.number,
+  return {isMarked(state) ? SampleAction::Kind::Round : SampleAction::Kind::None, state.number,
           state.run->round == 0};
 }
 
@@ -184,13 +194,16 @@ SampleAction LoopSampler::visit(const LoopVisit &at) {
     bool enough = state.run->round >= most;
     return {enough ? SampleAction::Kind::Leave : SampleAction::Kind::None};
   }
-  if (mode_ == SampleMode::Look || !shapes_.period() || !state.run->pipes)
+  bool isScalar = shapes_.of(at.step).isScalar();
+  if (mode_ == SampleMode::Look || !(isScalar || (shapes_.period() && state.run->pipes)))
     return round(state);
   SampleAction action = act(state, at);
   action.run = state.number;
   skipped_ += action.skip;
   state.run->left -= action.skip;
-  if (action.skip > 0)
+  if (isScalar)
+    representScalar(state, at, action);
+  else if (action.skip > 0)
     passing_[state.number].isWhole = false;
   return action;
 }
@@ -203,7 +216,8 @@ double LoopSampler::times() const {
 }
 
 bool LoopSampler::agesAlong(const State &state) const {
-  return measuresAllAlong_ && active_.size() == 1 && !state.shared;
+  // What the scalar unit does itself takes the same time all along.
+  return measuresAllAlong_ && active_.size() == 1 && !state.shared && state.run->pipes;
 }
 
 SampleAction LoopSampler::act(State &state, const LoopVisit &at) {
@@ -217,6 +231,8 @@ SampleAction LoopSampler::act(State &state, const LoopVisit &at) {
     state.varies = false;
   if (state.varies && !(shared && !shared->agreed.empty()))
     return spread(state, at.left);
+  if (shapes_.of(at.step).isScalar())
+    return skipScalar(state, at);
   return shared && shared->differs ? round(state) : skipAlike(state, at);
 }
 
@@ -330,6 +346,67 @@ SampleAction LoopSampler::skipAlike(State &state, const LoopVisit &at) {
   return pace ? propose(state, at, *pace) : round(state);
 }
 
+/// The length of the period of the work between these moments; 0 if it shows none.
+static int64_t periodOf(std::span<const ScalarWork> worked) {
+  auto rounds = static_cast<int64_t>(worked.size()) - 1;
+  auto workIn = [&](int64_t round) {
+    return worked[static_cast<size_t>(round + 1)] - worked[static_cast<size_t>(round)];
+  };
+  for (int64_t period = 1; 2 * period <= rounds; ++period) {
+    int64_t round = period;
+    while (round < rounds && workIn(round) == workIn(round - period))
+      ++round;
+    if (round == rounds)
+      return period;
+  }
+  return 0;
+}
+
+/// Rounds are compared again after twice as many, so that a loop of which no rounds are alike takes
+/// little longer than without comparisons.
+SampleAction LoopSampler::skipScalar(State &state, const LoopVisit &at) {
+  LoopRun &run = *state.run;
+  state.next = std::max(state.next, run.first + kShownScalar);
+  // Only the rounds before the next comparison are noted.
+  if (state.isDone || run.round + kShownScalar < state.next)
+    return {};
+  if (run.round < state.next)
+    return round(state);
+  state.next = run.first + 2 * (run.round - run.first);
+  std::vector<ScalarWork> worked(state.worked.end() - kShownScalar, state.worked.end());
+  worked.push_back(at.work);
+  SampleAction action{SampleAction::Kind::Stand};
+  action.window = periodOf(worked);
+  if (action.window == 0)
+    return round(state);
+  const std::optional<LoopControl> &control = shapes_.of(at.step).control;
+  const LoopMember self{state.run, control ? &*control : nullptr, at.scalars};
+  // The last round runs, as in other loops, since what is left for it may differ.
+  int64_t most = (run.left - 1) / action.window;
+  action.factor = alike(self, run.round, action.window, most);
+  action.skip = action.factor * action.window;
+  state.isDone = action.factor == most;
+  if (action.skip == 0)
+    return round(state);
+  // What follows takes other branches, and has to show its own period.
+  run.first = run.round;
+  return action;
+}
+
+/// Counts the work of skipped rounds, and notes what had been done before this round.
+void LoopSampler::representScalar(State &state, const LoopVisit &at, const SampleAction &action) {
+  represented_ = {};
+  if (action.factor > 0) {
+    const ScalarWork &before =
+        state.worked[state.worked.size() - static_cast<size_t>(action.window)];
+    represented_ = (at.work - before) * static_cast<uint64_t>(action.factor);
+  }
+  if (action.kind == SampleAction::Kind::None)
+    return;
+  state.worked.push_back(at.work);
+  state.worked.back() += represented_;
+}
+
 SampleAction LoopSampler::follow(State &state) {
   LoopRun &run = *state.run;
   const QueueLoop::Agreement &agreed = state.shared->agreed[run.agreed];
@@ -401,7 +478,7 @@ SampleAction LoopSampler::spread(State &state, int64_t left) {
   SampleAction action{SampleAction::Kind::Stand};
   action.window = window;
   if (state.segments == 0) {
-    if (state.end >= 0 || now % shapes_.period()) {
+    if (state.end >= 0 || now % period()) {
       state.isDone = state.end >= 0;
       return round(state);
     }

@@ -8,11 +8,17 @@
 // whole loop instead, each representing the iterations around it. Some iterations before each
 // window run unmeasured, because after a skip some cores are ahead of others and first have to
 // wait.
+//
+// The scalar unit has no queue and waits for nothing in a loop without work of pipes and queues, so
+// what its rounds take is counted rather than timed: as soon as some have shown a period of their
+// work, all that take the same branches are skipped.
 #pragma once
 
 #include "runtime/sim/loop_control.h"
 #include "runtime/sim/pace.h"
+#include "runtime/sim/scalar_work.h"
 
+#include <algorithm>
 #include <bit>
 #include <map>
 #include <memory>
@@ -26,7 +32,8 @@ struct LoopShape {
   bool hasInner = false; ///< it contains other loops
   /// tiles pass between cores: all cores of a group skip the same iterations
   bool hasQueues = false;
-  uint32_t pipes = 0;                 ///< bits of the pipes that have work in it
+  uint32_t pipes = 0; ///< bits of the pipes that have work in it
+  bool isScalar() const { return isLoop && !hasQueues && pipes == 0; }
   std::optional<LoopControl> control; ///< if iterations may take different branches
 };
 
@@ -105,6 +112,7 @@ struct LoopVisit {
   int64_t left = 0;             ///< number of remaining iterations
   uint64_t effort = 0;          ///< number of operations that the core has issued so far
   std::span<const Scalar> scalars;
+  ScalarWork work; ///< that the scalar unit has done so far, for itself and for skipped iterations
 };
 
 enum class SampleMode : uint8_t {
@@ -135,6 +143,9 @@ public:
     return shapes_.of(static_cast<size_t>(&step - function.steps.data()));
   }
   int64_t skipped() const { return skipped_; }
+  /// The work of the scalar unit in the iterations that the last action has skipped. That of loops
+  /// with pipes is found by their marks.
+  const ScalarWork &represented() const { return represented_; }
   int64_t outermost() const { return outermost_; }
   /// The time of an iteration of each loop, by the loop's step, once pipes are in a steady state or
   /// nearly so.
@@ -164,6 +175,9 @@ private:
     int64_t end = -1; ///< the iteration at which the window ends
     int64_t factor = 0, gap = 0;
     int64_t segments = 0; ///< number of remaining windows
+    // These belong to loops of the scalar unit alone.
+    int64_t next = 0;               ///< the iteration in which rounds are compared again
+    std::vector<ScalarWork> worked; ///< before the last iterations
   };
   /// An execution of a loop that not all pipes have left yet, by its number; with queues, the state
   /// that the cores share.
@@ -179,6 +193,8 @@ private:
   SampleAction leave(State &state);
   SampleAction act(State &state, const LoopVisit &at);
   SampleAction skipAlike(State &state, const LoopVisit &at);
+  SampleAction skipScalar(State &state, const LoopVisit &at);
+  void representScalar(State &state, const LoopVisit &at, const SampleAction &action);
   bool goesOnAlike(State &state, const LoopVisit &at) const;
   SampleAction follow(State &state);
   SampleAction propose(State &state, const LoopVisit &at, const Pace &pace);
@@ -188,10 +204,11 @@ private:
   std::optional<Pace> look(const LoopRun &run, const QueueLoop *shared, double tolerance) const;
   void learn(size_t step, const Pace &pace);
   void passEnd(const Passing &passing);
+  bool isMarked(const State &state) const;
   SampleAction round(const State &state) const;
-  int64_t inPeriods(int64_t rounds) const {
-    return (rounds + shapes_.period() - 1) / shapes_.period() * shapes_.period();
-  }
+  /// Without a period only loops of the scalar unit are sampled, which use no rotating buffers.
+  int64_t period() const { return std::max<int64_t>(shapes_.period(), 1); }
+  int64_t inPeriods(int64_t rounds) const { return (rounds + period() - 1) / period() * period(); }
 
   bool keepsInnerQueues_ = false, measuresAllAlong_ = false;
   const LoopShapes &shapes_;
@@ -206,6 +223,7 @@ private:
   std::map<size_t, uint64_t> times_; ///< number of executions
   int64_t runs_ = 0;
   int64_t skipped_ = 0, outermost_ = 0, queueLoops_ = 0;
+  ScalarWork represented_;
 };
 
 } // namespace ptl::rt::sim

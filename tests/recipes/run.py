@@ -48,13 +48,16 @@ def shell(command: str) -> str:
 
 
 def compile_alone(tree: Tree, build: str, files: list[str]) -> str:
-    """Compiles each file without the others of its group, after what it includes was generated. Empty, or what went wrong."""
+    """Compiles each file without the others of its group, after what it includes was generated. Empty, or what went wrong. Nobody runs the
+    code, so it ends before it would be optimized."""
     commands = {pathlib.Path(each["file"]): each["command"] for each in per_file(ROOT / build)}
     for file in files:
         command = commands[tree.find(file)]
         library = re.search(r" -o \S*CMakeFiles/([^/]+)\.dir/", command)[1]
         needed = [f"cmake_object_order_depends_target_{library}", *re.findall(rf"{ROOT / build}/(\S+\.pch)(?= )", command)]
         alone = re.sub(r" -o \S+", " -o /dev/null", command)
+        if re.match(r"(\S*ccache )?\S*clang", command):
+            alone += " -Xclang -disable-llvm-passes -emit-llvm"
         if problem := shell(f"ninja -C {build} {' '.join(needed)} && cd {build} && {alone}"):
             return problem
     return ""

@@ -21,7 +21,7 @@ struct LaunchState;
 /// The state of the scalar unit between two steps.
 struct ScalarUnit {
   int32_t position = 0; ///< index of the next step
-  uint64_t work = 0;    ///< number of steps so far that take time
+  ScalarWork work;      ///< done so far, for itself and for iterations that others represent
   uint64_t issued = 0;  ///< number of operations so far, including marks and frees
   /// The time and note of operations that are issued from now on, for drivers that keep time.
   double time = 0;

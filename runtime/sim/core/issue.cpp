@@ -67,6 +67,7 @@ static bool issue(CoreState &core, const Step &step) {
 bool advanceScalar(CoreState &core) {
   const Step &step = core.next();
   ++core.scalar.position;
+  core.scalar.work += workOfStep(step);
   bool ok = true;
   switch (step.kind) {
   case StepKind::LoadScalar:

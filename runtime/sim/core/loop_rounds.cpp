@@ -55,9 +55,11 @@ void beginRound(CoreState &core, const Step &step) {
           end = core.registers.integer(step, 1);
   // The rounds that are left are counted from the present position, rounded up.
   int64_t left = std::max<int64_t>((end - position.i + by - 1) / by, 0);
-  LoopVisit visit{core.numberOf(step),     position.i, by, left, core.scalar.issued,
-                  core.registers.scalars()};
+  LoopVisit visit{core.numberOf(step),      position.i,      by, left, core.scalar.issued,
+                  core.registers.scalars(), core.scalar.work};
   SampleAction action = sampler.visit(visit);
+  // Pipes without work in the loop need no marks, and what the scalar unit does is counted here.
+  bool isScalar = sampler.shapeOf(step, core.function).isScalar();
   switch (action.kind) {
   case SampleAction::Kind::None:
     return;
@@ -70,15 +72,20 @@ void beginRound(CoreState &core, const Step &step) {
   case SampleAction::Kind::Stand:
     position.i += action.skip * by;
     continueCarried(core, step, action);
+    if (isScalar)
+      core.scalar.work += sampler.represented();
     break;
   case SampleAction::Kind::End:
     core.loops.carried.erase(visit.step);
-    return mark(core, step, action);
+    if (!isScalar)
+      mark(core, step, action);
+    return;
   case SampleAction::Kind::Round:
     break;
   }
   keepCarried(core, step);
-  mark(core, step, action);
+  if (!isScalar)
+    mark(core, step, action);
 }
 
 } // namespace ptl::rt::sim

@@ -162,7 +162,7 @@ bool runToIssue(CoreState &core) {
   while (isPlain(core.next().kind)) {
     const Step &step = core.next();
     ++core.scalar.position;
-    core.scalar.work += takesTime(step.kind);
+    core.scalar.work.plain += takesTime(step.kind);
     // The limit stops loops without an end in the kernel.
     if (launch.options.maxSteps && ++launch.steps > launch.options.maxSteps)
       return failAt(core, step,

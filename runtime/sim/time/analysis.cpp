@@ -45,7 +45,7 @@ private:
 
   const Timeline &t_;
   Analysis &result_;
-  std::vector<uint32_t> workAt_;     ///< the last instruction at or before each record of its lane
+  LargeVector<uint32_t> workAt_;     ///< the last instruction at or before each record of its lane
   std::map<uint32_t, Cycles> alike_; ///< on the path, of tasks that ran like this one
 };
 

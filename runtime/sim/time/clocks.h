@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/sim/group.h"
+#include "runtime/sim/time/large_vector.h"
 #include "runtime/sim/time/repeats.h"
 #include "runtime/sim/time/shared.h"
 #include "runtime/sim/time/sharing.h"
@@ -40,7 +41,7 @@ struct PipeClock {
     int64_t bytes, missed, brought;
   };
   std::vector<std::vector<Round>> loops;
-  std::vector<Done> done;
+  LargeVector<Done> done;
 };
 
 struct GroupClock;

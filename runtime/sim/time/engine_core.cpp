@@ -60,23 +60,27 @@ static void awaitResults(Engine &e, CoreClock &clock, uint32_t site) {
   clock.scalarRecord = e.addRecord(clock, record);
 }
 
+static Cycles timeOf(const ScalarWork &work, const ControlCost &control) {
+  // Memory accesses of the scalar unit take longer than issuing.
+  return static_cast<Cycles>(work.plain) * control.scalar +
+         static_cast<Cycles>(work.issues) * control.issue +
+         static_cast<Cycles>(work.accesses) * control.scalarLoad;
+}
+
 static bool takeScalarStep(Engine &e, CoreClock &clock) {
   Core &core = *clock.core;
   const Step &step = core.nextStep();
   const ControlCost &control = e.model.costs().control;
   bool free = e.options.whatIf.scalar;
-  Cycles cost = control.issue;
-  // Memory accesses of the scalar unit take longer than issuing.
-  if (step.kind == StepKind::LoadScalar || step.kind == StepKind::StoreScalar ||
-      step.kind == StepKind::GetValue)
-    cost = control.scalarLoad;
+  const ScalarWork own = workOfStep(step);
+  Cycles cost = timeOf(own, control);
   // The barrier itself is issued only when all results are visible.
   if (step.kind == StepKind::Barrier && step.flag.source == Pipe::All)
     awaitResults(e, clock, e.siteOf(clock, step));
   clock.scalar += free ? 0 : cost;
   clock.scalarBusy += free ? 0 : cost;
   core.setClock(clock.scalar, clock.scalarRecord);
-  uint64_t before = core.scalarWork();
+  const ScalarWork before = core.scalarWork();
   StepKind kind = step.kind;
   Flag flag = step.flag;
   if (!core.advance(Pipe::S))
@@ -86,9 +90,9 @@ static bool takeScalarStep(Engine &e, CoreClock &clock) {
     clock.flagTime[at(flag.source)][at(flag.target)][flag.id] = clock.scalar;
     clock.flagRecord[at(flag.source)][at(flag.target)][flag.id] = clock.scalarRecord;
   }
-  // The scalar computations in between take time as well.
+  // The scalar computations in between take time as well, and the iterations that others represent.
   if (!free) {
-    Cycles work = static_cast<Cycles>(core.scalarWork() - before) * control.scalar;
+    Cycles work = timeOf(core.scalarWork() - before - own, control);
     clock.scalar += work;
     clock.scalarBusy += work;
   }

@@ -35,7 +35,7 @@ static TimeOptions partlyApart() {
 static TimeOptions whole(uint64_t mostOperations) {
   TimeOptions how;
   how.paces = true;
-  how.maxOperations = mostOperations;
+  how.limitTo(mostOperations);
   return how;
 }
 

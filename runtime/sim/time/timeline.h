@@ -3,6 +3,7 @@
 
 #include "runtime/sim/run.h"
 #include "runtime/sim/time/cost.h"
+#include "runtime/sim/time/large_vector.h"
 
 #include <map>
 #include <string>
@@ -185,9 +186,9 @@ struct Timeline {
   std::vector<BlockSpan> blocks;    ///< by start time
   std::vector<ArrayInfo> arrays;
   // If requested:
-  std::vector<Record> records; ///< by start time
-  std::vector<TrafficPoint> traffic;
-  std::vector<BufferAccess> accesses;
+  LargeVector<Record> records; ///< by start time
+  LargeVector<TrafficPoint> traffic;
+  LargeVector<BufferAccess> accesses;
 
   double microseconds(Cycles cycles) const { return clockMhz > 0 ? cycles / clockMhz : 0; }
   const LaunchSpan &launchOf(const Record &record) const {

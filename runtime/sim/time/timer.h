@@ -31,8 +31,14 @@ struct TimeOptions {
   bool record = true;               ///< record every operation
   bool warm = false;                ///< arrays are in the second level at the start
   uint64_t mostRecords = 4'000'000; ///< more are not recorded
-  uint64_t maxSteps = 0;
-  uint64_t maxOperations = 0;   ///< of all pipes; exceeding it is an error; 0: no limit
+  uint64_t maxSteps = 0;            ///< of the scalar units; exceeding it is an error; 0: no limit
+  uint64_t maxOperations = 0;       ///< of all pipes; exceeding it is an error; 0: no limit
+  /// Ends the run with an error where it takes longer than so many operations usually do, be it on pipes
+  /// or in loops of the scalar units, which execute no operations.
+  void limitTo(uint64_t operations) {
+    maxOperations = operations;
+    maxSteps = 100 * operations;
+  }
   bool sample = false;          ///< iterations of loops, and launches, represent others like them
   bool keepInnerQueues = false; ///< except for nested loops that pass tiles between cores
   bool paces = false;           ///< determine the paces of loops
