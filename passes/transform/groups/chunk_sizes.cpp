@@ -1,6 +1,8 @@
 // Which axes of a group are the rows and columns of its tiles, and how long chunks are.
 #include "passes/transform/groups/chunk_sizes.h"
 
+#include "passes/transform/groups/chunk_pieces.h"
+
 #include "passes/transform/groups/group_schedule.h"
 
 #include "ir/dialect/attributes.h"
@@ -286,6 +288,54 @@ void ChunkEmitter::fitTiles(MatmulOp product, bool isStored) {
   take(col, colStep, grid.mayCutCols);
 }
 
+/// Whether a group has one axis whose elements lie apart from each other in what it reads: a column of a matrix.
+static bool readsApart(OpGroup &group, int64_t col) {
+  return llvm::any_of(group.members(), [&](Operation *op) {
+    for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+      if (!isa<ArrayType>(operand.getType()))
+        continue;
+      Access access = originOf(operand, group.operandMap(op, static_cast<unsigned>(i)));
+      AxisMap ids = access.map();
+      llvm::ArrayRef<Extent> extents = extentsOf(access.origin.getType());
+      bool isBehind = false;
+      for (size_t at = 0; at < ids.size(); ++at) {
+        if (isBehind && !extents[at].isOne())
+          return true;
+        isBehind |= ids[at] != kWhole && group.find(ids[at]) == col;
+      }
+    }
+    return false;
+  });
+}
+
+/// Each element that lies apart is moved alone, which takes long: all cores take their part of a column.
+void ChunkEmitter::dealColumn() {
+  int64_t cores = machine_ ? vectorCoresOf(*machine_) : 1, col = kWhole;
+  for (size_t i = 0; i < axes_.size(); ++i) {
+    if (axes_[i].role == TileAxis::Row)
+      return;
+    if (axes_[i].role == TileAxis::Col)
+      col = static_cast<int64_t>(i);
+  }
+  constexpr int64_t kFewElements = 64;
+  bool isDealt = cores > 1 && col != kWhole && group_->isParallel(col) && axis(col).isChunked &&
+                 axis(col).step > kFewElements && !axis(col).stepValue &&
+                 !scheduledStep(*group_, col) && readsApart(*group_, col);
+  if (!isDealt)
+    return;
+  if (!isPlainLength(axis(col).length)) {
+    axis(col).step = kFewElements;
+    return;
+  }
+  Value own = b_.createOrFold<arith::CeilDivUIOp>(loc_, axis(col).length, constant(cores));
+  own = b_.createOrFold<arith::MaxSIOp>(loc_, own, constant(kFewElements));
+  own = b_.createOrFold<arith::MinSIOp>(loc_, own, constant(axis(col).step));
+  if (std::optional<int64_t> known = getConstantIntValue(own))
+    axis(col).step = *known;
+  else
+    axis(col).stepValue = own;
+}
+
 /// Also the lengths of all axes, before the grid.
 void ChunkEmitter::chooseSizes(bool) {
   axes_.assign(group_->numAxes(), {});
@@ -324,6 +374,7 @@ void ChunkEmitter::chooseSizes(bool) {
     if (!space.isWhole && (isNamed(id) || !space.extent.isConstant()))
       own.extent = Extent::named(b_.getStringAttr(tileName(id)), space.extent.capacity);
   }
+  dealColumn();
 }
 
 } // namespace ptl::ir

@@ -1,0 +1,595 @@
+#include "passes/transform/expand/cut_by_parts.h"
+
+#include "ir/dialect/make_op.h"
+#include "ir/dialect/ptl_dialect.h"
+#include "passes/analysis/affine_positions.h"
+#include "passes/analysis/lengths.h"
+#include "passes/analysis/op_info.h"
+#include "passes/analysis/op_kinds.h"
+#include "passes/analysis/unused_extent.h"
+#include "passes/transform/groups/group_schedule.h"
+#include "passes/transform/groups/root_storage.h"
+#include "passes/transform/sink_into.h"
+#include "passes/transform/whole_storage.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+namespace {
+
+/// Regions of one axis; more would be much code for little.
+constexpr size_t kMostStretches = 8;
+/// Regions of all axes together.
+constexpr unsigned kMostStores = 32;
+
+/// A range of an axis of what is computed.
+struct Stretch {
+  size_t number;
+  Linear begin, length;
+  Extent extent; ///< of what is computed there
+};
+
+/// What a root is computed from, seen along one of its axes.
+class Cut {
+public:
+  Cut(OpBuilder &b, Value root, int64_t axis)
+      : b_(b), loc_(root.getLoc()), root_(root), axis_(axis) {}
+
+  /// Whether parts meet along the axis, and all that is read there can be read part by part.
+  bool find();
+  /// What has to be at least 0, for the regions to be these.
+  llvm::ArrayRef<Linear> needed() const { return needed_; }
+  /// The regions, with lengths that are named in `inside`.
+  llvm::SmallVector<Stretch> regions(Operation *inside) const;
+  /// The root's elements of a region.
+  Value part(const Stretch &region) { return build(root_, axis_, Linear{}, region); }
+
+private:
+  void note(Value value, int64_t axis, const Linear &from);
+  void noteParts(ConcatOp concat, int64_t axis, const Linear &from);
+  void notePositions(TakeOp take, int64_t axis, const Linear &from);
+  void notePad(PadOp pad, int64_t axis, const Linear &from);
+  void meet(const Linear &place);
+  bool order();
+  size_t numberOf(const Linear &place) const;
+
+  Value build(Value value, int64_t axis, const Linear &from, const Stretch &region);
+  Value buildPart(ConcatOp concat, int64_t axis, const Linear &from, const Stretch &region);
+  Value buildTaken(TakeOp take, int64_t axis, const Linear &from, const Stretch &region);
+  Value buildPad(PadOp pad, int64_t axis, const Linear &from, const Stretch &region);
+  Value buildSlice(SliceOp slice, int64_t axis, const Linear &from, const Stretch &region);
+  Value buildElements(Operation *op, int64_t axis, const Linear &from, const Stretch &region);
+  Value buildFill(Operation *op, int64_t axis, const Linear &from, const Stretch &region);
+  Value sliced(Value value, int64_t axis, const Linear &begin, const Stretch &region,
+               int64_t step = 1);
+  Value reversed(TakeOp take, const PositionRun &run, const Linear &begin, const Stretch &region);
+  ArrayType typeIn(Value value, int64_t axis, const Stretch &region) const;
+  llvm::SmallVector<Value> namedLengths(Value value, int64_t axis, const Stretch &region);
+  const AffinePositions *positionsOf(TakeOp take);
+
+  OpBuilder &b_;
+  Location loc_;
+  Value root_;
+  int64_t axis_;
+  bool isPossible_ = true;
+  Linear whole_;                       ///< how long the axis is
+  llvm::SmallVector<Linear> meetings_; ///< where parts meet; in order, from 0 on, once they are ordered
+  llvm::SmallVector<Linear> needed_;
+  llvm::DenseMap<Operation *, std::optional<AffinePositions>> positions_;
+  llvm::DenseMap<std::pair<Value, size_t>, Value> built_;
+};
+
+} // namespace
+
+/// An axis of an operand of an elementwise operation, counted from the last ones; negative: the operand has it not.
+static int64_t axisOf(Value operand, Value result, int64_t axis) {
+  return axis - (rankOf(result.getType()) - rankOf(operand.getType()));
+}
+
+static bool isAlong(Value value, int64_t axis) {
+  return isa<ArrayType>(value.getType()) && axis >= 0 &&
+         !extentsOf(value.getType())[static_cast<size_t>(axis)].isOne();
+}
+
+/// Whether a value is computed element by element for one reader alone, so that it may be computed part by part.
+static bool isFollowed(Value value, Value root) {
+  Operation *op = value.getDefiningOp();
+  if (value == root)
+    return true;
+  return op && isElementwise(op) && onlyUser(value) && op->getBlock() == root.getParentBlock() &&
+         (isElementwise(onlyUser(value)) ||
+          (isa<ConcatOp>(onlyUser(value)) && onlyUser(onlyUser(value)->getResult(0)))) &&
+         !isInSchedule(op);
+}
+
+/// The axis of the source that is an axis of a slice.
+static int64_t sourceAxis(SliceOp slice, int64_t axis) {
+  for (int64_t base = 0; base < rankOf(slice.getSource().getType()); ++base)
+    if (!llvm::is_contained(slice.getDropped(), base) && axis-- == 0)
+      return base;
+  return -1;
+}
+
+const AffinePositions *Cut::positionsOf(TakeOp take) {
+  auto [known, isNew] = positions_.try_emplace(take);
+  if (isNew)
+    known->second = affinePositionsOf(b_, take.getIndex());
+  if (!known->second)
+    return nullptr;
+  // Elements that lie apart in a row are gathered sooner than loaded one by one.
+  bool isRow = static_cast<int64_t>(take.getAxis()) + 1 != rankOf(take.getType());
+  bool isNear = llvm::all_of(known->second->runs, [&](const PositionRun &run) {
+    return std::abs(run.step) <= 1 || (isRow && run.step > 0);
+  });
+  bool isCopy = llvm::any_of(known->second->runs, [](const PositionRun &run) { return run.step > 0; });
+  return isNear && isCopy ? &*known->second : nullptr;
+}
+
+void Cut::meet(const Linear &place) {
+  if (!llvm::is_contained(meetings_, place))
+    meetings_.push_back(place);
+}
+
+void Cut::noteParts(ConcatOp concat, int64_t axis, const Linear &from) {
+  Linear begin;
+  bool isIt = static_cast<int64_t>(concat.getAxis()) == axis;
+  for (auto [number, part] : llvm::enumerate(concat.getXs())) {
+    if (isIt && number > 0)
+      meet(begin.minus(from));
+    note(part, axis, isIt ? from.minus(begin) : from);
+    if (isIt)
+      begin = begin.plus(linearOf(lengthOf(b_, part, axis)));
+  }
+}
+
+void Cut::notePositions(TakeOp take, int64_t axis, const Linear &from) {
+  auto along = static_cast<int64_t>(take.getAxis());
+  const AffinePositions *positions = positionsOf(take);
+  if (along != axis)
+    return note(take.getSource(), axis, from);
+  // Other positions are cut like any array.
+  if (!positions)
+    return;
+  for (const PositionRun &run : llvm::drop_begin(positions->runs))
+    meet(run.begin.minus(from));
+  // Positions that are one run are a slice, for which it is worth it, too.
+  meet(Linear{}.minus(from));
+  llvm::append_range(needed_, positions->needed);
+}
+
+void Cut::notePad(PadOp pad, int64_t axis, const Linear &from) {
+  Linear before, length = linearOf(lengthOf(b_, pad.getX(), axis));
+  if (!pad.getBefore().empty())
+    before = linearOf(pad.getBefore()[static_cast<size_t>(axis)]);
+  if (!before.isZero())
+    meet(before.minus(from));
+  bool ends = !pad.getAfter().empty() && !linearOf(pad.getAfter()[static_cast<size_t>(axis)]).isZero();
+  if (ends)
+    meet(before.plus(length).minus(from));
+  note(pad.getX(), axis, from.minus(before));
+}
+
+/// Collects where parts meet in a value, whose element `from` is the root's first one.
+void Cut::note(Value value, int64_t axis, const Linear &from) {
+  Operation *op = value.getDefiningOp();
+  if (!isAlong(value, axis) || !op)
+    return;
+  if (auto concat = dyn_cast<ConcatOp>(op))
+    return noteParts(concat, axis, from);
+  if (auto take = dyn_cast<TakeOp>(op); take && rankOf(take.getIndex().getType()) == 1)
+    return notePositions(take, axis, from);
+  if (auto pad = dyn_cast<PadOp>(op))
+    return notePad(pad, axis, from);
+  if (auto cast = dyn_cast<CastOp>(op))
+    return note(cast.getSource(), axis, from);
+  if (auto slice = dyn_cast<SliceOp>(op); slice && isView(slice) && slice.getSteps().empty()) {
+    int64_t base = sourceAxis(slice, axis);
+    return note(slice.getSource(), base,
+                from.plus(linearOf(slice.getOffsets()[static_cast<size_t>(base)])));
+  }
+  if (isFollowed(value, root_) && isElementwise(op)) {
+    for (Value operand : op->getOperands())
+      note(operand, axisOf(operand, value, axis), from);
+    return;
+  }
+  // What a grid computes together with the root would have to be stored first.
+  isPossible_ &= !isCostly(op);
+}
+
+/// Orders the places where parts meet as they mostly lie, and asks for that order.
+bool Cut::order() {
+  llvm::SmallVector<Linear> inside = {Linear{}};
+  auto need = [&](const Linear &number) {
+    if (number.isConstant())
+      return number.constant >= 0;
+    if (!isNeverNegative(number) && !llvm::is_contained(needed_, number))
+      needed_.push_back(number);
+    return true;
+  };
+  auto isBefore = [](const Linear &a, const Linear &b) { return usually(a.minus(b)) < 0; };
+  std::stable_sort(meetings_.begin(), meetings_.end(), isBefore);
+  for (const Linear &place : meetings_) {
+    Linear rest = whole_.minus(place);
+    if (usually(place) <= 0 || usually(rest) <= 0) {
+      if (!need(usually(place) <= 0 ? place.times(-1) : rest.times(-1)))
+        return false;
+      continue;
+    }
+    if (!need(place.minus(inside.back())))
+      return false;
+    inside.push_back(place);
+  }
+  if (!need(whole_.minus(inside.back())))
+    return false;
+  meetings_ = inside;
+  return meetings_.size() <= kMostStretches;
+}
+
+bool Cut::find() {
+  whole_ = linearOf(lengthOf(b_, root_, axis_));
+  note(root_, axis_, Linear{});
+  return isPossible_ && !meetings_.empty() && order();
+}
+
+/// The number of the first region that lies at or behind a place.
+size_t Cut::numberOf(const Linear &place) const {
+  if (usually(place) <= 0)
+    return 0;
+  const Linear *found = llvm::find(meetings_, place);
+  return static_cast<size_t>(found - meetings_.begin());
+}
+
+llvm::SmallVector<Stretch> Cut::regions(Operation *inside) const {
+  llvm::SmallVector<Stretch> regions;
+  const Extent &all = extentsOf(root_.getType())[static_cast<size_t>(axis_)];
+  for (auto [number, begin] : llvm::enumerate(meetings_)) {
+    Linear length =
+        (number + 1 < meetings_.size() ? meetings_[number + 1] : whole_).minus(begin);
+    Extent extent = length.isConstant() ? Extent::constant(length.constant)
+                                        : unusedExtent(inside, "part", all.capacity);
+    if (meetings_.size() == 1)
+      extent = all;
+    regions.push_back({number, begin, length, extent});
+  }
+  return regions;
+}
+
+ArrayType Cut::typeIn(Value value, int64_t axis, const Stretch &region) const {
+  llvm::SmallVector<Extent> extents(extentsOf(value.getType()));
+  extents[static_cast<size_t>(axis)] = region.extent;
+  return arrayTypeOf(elementTypeOf(value.getType()), extents);
+}
+
+/// The lengths of a part of a value that are no constants.
+llvm::SmallVector<Value> Cut::namedLengths(Value value, int64_t axis, const Stretch &region) {
+  llvm::SmallVector<Value> named;
+  for (auto [at, extent] : llvm::enumerate(typeIn(value, axis, region).getExtents()))
+    if (!extent.isConstant())
+      named.push_back(static_cast<int64_t>(at) == axis
+                          ? valueOf(b_, loc_, region.length)
+                          : lengthOf(b_, value, static_cast<int64_t>(at)));
+  return named;
+}
+
+/// Elements of an array, from `begin` on.
+Value Cut::sliced(Value value, int64_t axis, const Linear &begin, const Stretch &region,
+                  int64_t step) {
+  llvm::SmallVector<Value> offsets, lengths, steps;
+  auto constant = [&](int64_t number) {
+    return b_.create<arith::ConstantIndexOp>(loc_, number).getResult();
+  };
+  for (int64_t at = 0; at < rankOf(value.getType()); ++at) {
+    offsets.push_back(at == axis ? valueOf(b_, loc_, begin) : constant(0));
+    lengths.push_back(at == axis ? valueOf(b_, loc_, region.length) : lengthOf(b_, value, at));
+    steps.push_back(constant(at == axis ? step : 1));
+  }
+  if (step == 1)
+    steps.clear();
+  return b_.create<SliceOp>(loc_, typeIn(value, axis, region), value, offsets, lengths, steps,
+                            Value(), b_.getDenseI64ArrayAttr({}));
+}
+
+Value Cut::buildPart(ConcatOp concat, int64_t axis, const Linear &from, const Stretch &region) {
+  auto along = static_cast<int64_t>(concat.getAxis());
+  if (along != axis) {
+    llvm::SmallVector<Value> parts;
+    for (Value part : concat.getXs())
+      parts.push_back(build(part, axis, from, region));
+    return b_.create<ConcatOp>(loc_, typeIn(concat, axis, region), parts, concat.getAxis());
+  }
+  Linear begin, own;
+  Value found = concat.getXs().front();
+  for (auto [number, part] : llvm::enumerate(concat.getXs())) {
+    if (number > 0 && numberOf(begin.minus(from)) <= region.number) {
+      found = part;
+      own = begin;
+    }
+    begin = begin.plus(linearOf(lengthOf(b_, part, axis)));
+  }
+  return build(found, axis, from.minus(own), region);
+}
+
+/// Elements of a run that counts down: what is left of the positions.
+Value Cut::reversed(TakeOp take, const PositionRun &run, const Linear &begin, const Stretch &region) {
+  Type number = elementTypeOf(take.getIndex().getType());
+  auto type = arrayTypeOf(number, {region.extent});
+  auto scalar = [&](const Linear &value) {
+    return b_.createOrFold<arith::IndexCastOp>(loc_, number, valueOf(b_, loc_, value));
+  };
+  llvm::SmallVector<Value> operands{valueOf(b_, loc_, Linear{})};
+  if (!region.extent.isConstant())
+    operands.push_back(valueOf(b_, loc_, region.length));
+  // `index` counts in words of 32 bits.
+  Type word = b_.getI32Type();
+  Value counted = makeOp<IndexOp>(b_, loc_, arrayTypeOf(word, {region.extent}), operands);
+  if (number != word)
+    counted = makeOp<ConvertOp>(b_, loc_, type, counted,
+                                {b_.getNamedAttr("round", b_.getStringAttr("even")),
+                                 b_.getNamedAttr("saturate", b_.getBoolAttr(false))});
+  Value positions = makeOp<SubOp>(
+      b_, loc_, type, ValueRange{scalar(run.base.plus(begin, run.step)), counted});
+  return b_.create<TakeOp>(loc_, typeIn(take, static_cast<int64_t>(take.getAxis()), region),
+                           take.getSource(), positions, take.getAxisAttr());
+}
+
+Value Cut::buildTaken(TakeOp take, int64_t axis, const Linear &from, const Stretch &region) {
+  auto along = static_cast<int64_t>(take.getAxis());
+  if (along != axis) {
+    Value source = build(take.getSource(), axis, from, region);
+    return b_.create<TakeOp>(loc_, typeIn(take, axis, region), source, take.getIndex(),
+                             take.getAxisAttr());
+  }
+  const AffinePositions *positions = positionsOf(take);
+  if (!positions)
+    return sliced(take, axis, region.begin.plus(from), region);
+  const PositionRun *found = positions->runs.begin();
+  for (const PositionRun &run : llvm::drop_begin(positions->runs))
+    if (numberOf(run.begin.minus(from)) <= region.number)
+      found = &run;
+  Linear begin = region.begin.plus(from);
+  if (found->step < 0)
+    return reversed(take, *found, begin, region);
+  if (found->step > 0)
+    return sliced(take.getSource(), axis, found->base.plus(begin, found->step), region, found->step);
+  Stretch one = region;
+  one.length = Linear{1, {}};
+  one.extent = Extent::constant(1);
+  Value row = sliced(take.getSource(), axis, found->base, one);
+  if (region.extent.isOne())
+    return row;
+  llvm::SmallVector<Value> operands{row};
+  llvm::append_range(operands, namedLengths(take, axis, region));
+  return makeOp<BroadcastOp>(b_, loc_, typeIn(take, axis, region), operands);
+}
+
+Value Cut::buildPad(PadOp pad, int64_t axis, const Linear &from, const Stretch &region) {
+  Linear before, length = linearOf(lengthOf(b_, pad.getX(), axis));
+  if (!pad.getBefore().empty())
+    before = linearOf(pad.getBefore()[static_cast<size_t>(axis)]);
+  bool ends = !pad.getAfter().empty() && !linearOf(pad.getAfter()[static_cast<size_t>(axis)]).isZero();
+  bool isInside = before.isZero() || numberOf(before.minus(from)) <= region.number;
+  isInside &= !ends || numberOf(before.plus(length).minus(from)) > region.number;
+  if (!isInside) {
+    llvm::SmallVector<Value> operands = namedLengths(pad, axis, region);
+    operands.push_back(pad.getValue());
+    return makeOp<FullOp>(b_, loc_, typeIn(pad, axis, region), operands);
+  }
+  Value inner = build(pad.getX(), axis, from.minus(before), region);
+  llvm::SmallVector<Value> front(pad.getBefore()), back(pad.getAfter());
+  bool isPadded = false;
+  for (llvm::SmallVector<Value> *margins : {&front, &back})
+    for (auto [at, margin] : llvm::enumerate(*margins)) {
+      if (static_cast<int64_t>(at) == axis)
+        margin = b_.create<arith::ConstantIndexOp>(loc_, 0);
+      isPadded |= !linearOf(margin).isZero();
+    }
+  if (!isPadded)
+    return inner;
+  return b_.create<PadOp>(loc_, typeIn(pad, axis, region), inner, pad.getValue(), front, back);
+}
+
+Value Cut::buildSlice(SliceOp slice, int64_t axis, const Linear &from, const Stretch &region) {
+  auto base = static_cast<size_t>(sourceAxis(slice, axis));
+  Value source = build(slice.getSource(), static_cast<int64_t>(base),
+                       from.plus(linearOf(slice.getOffsets()[base])), region);
+  llvm::SmallVector<Value> offsets(slice.getOffsets()), lengths(slice.getLengths());
+  offsets[base] = b_.create<arith::ConstantIndexOp>(loc_, 0);
+  lengths[base] = valueOf(b_, loc_, region.length);
+  return b_.create<SliceOp>(loc_, typeIn(slice, axis, region), source, offsets, lengths,
+                            ValueRange(), Value(), slice.getDroppedAttr());
+}
+
+/// The operation on parts of its operands.
+Value Cut::buildElements(Operation *op, int64_t axis, const Linear &from, const Stretch &region) {
+  IRMapping mapping;
+  for (Value operand : op->getOperands())
+    mapping.map(operand, build(operand, axisOf(operand, op->getResult(0), axis), from, region));
+  Operation *copy = b_.clone(*op, mapping);
+  copy->getResult(0).setType(typeIn(op->getResult(0), axis, region));
+  return copy->getResult(0);
+}
+
+/// A part of positions, or of an array of one value.
+Value Cut::buildFill(Operation *op, int64_t axis, const Linear &from, const Stretch &region) {
+  Value whole = op->getResult(0);
+  llvm::SmallVector<Value> operands;
+  if (isa<IndexOp>(op))
+    operands.push_back(
+        valueOf(b_, loc_, linearOf(op->getOperand(0)).plus(from).plus(region.begin)));
+  llvm::append_range(operands, namedLengths(whole, axis, region));
+  if (isa<FullOp>(op))
+    operands.push_back(op->getOperands().back());
+  return makeOp(b_, loc_, op->getName().getStringRef(), typeIn(whole, axis, region), operands,
+                op->getAttrs());
+}
+
+/// The elements of a value that are of a region: from `region.begin + from` on.
+Value Cut::build(Value value, int64_t axis, const Linear &from, const Stretch &region) {
+  Operation *op = value.getDefiningOp();
+  if (!isAlong(value, axis))
+    return value;
+  if (auto concat = dyn_cast_or_null<ConcatOp>(op))
+    return buildPart(concat, axis, from, region);
+  if (auto take = dyn_cast_or_null<TakeOp>(op); take && rankOf(take.getIndex().getType()) == 1)
+    return buildTaken(take, axis, from, region);
+  if (auto pad = dyn_cast_or_null<PadOp>(op))
+    return buildPad(pad, axis, from, region);
+  if (auto cast = dyn_cast_or_null<CastOp>(op))
+    return build(cast.getSource(), axis, from, region);
+  if (auto slice = dyn_cast_or_null<SliceOp>(op);
+      slice && isView(slice) && slice.getSteps().empty())
+    return buildSlice(slice, axis, from, region);
+  if (op && isFill(op))
+    return buildFill(op, axis, from, region);
+  if (op && isElementwise(op) && isFollowed(value, root_))
+    return buildElements(op, axis, from, region);
+  return sliced(value, axis, from.plus(region.begin), region);
+}
+
+// ---- roots --------------------------------------------------------------------------------------
+
+namespace {
+
+/// What is computed and the box of storage that it goes to.
+struct Target {
+  Value value;
+  StoreOp store;
+};
+
+/// Cuts one store after the other, and what it stores.
+class Cutter {
+public:
+  bool cut(Target target, unsigned stores);
+
+private:
+  bool cutAlong(Target target, int64_t axis, unsigned stores);
+  llvm::SmallVector<Target> storeRegions(OpBuilder &b, Target target, Cut &cut, int64_t axis);
+};
+
+} // namespace
+
+llvm::SmallVector<Target> Cutter::storeRegions(OpBuilder &b, Target target, Cut &cut,
+                                               int64_t axis) {
+  StoreOp into = target.store;
+  Location loc = into.getLoc();
+  size_t base = 0;
+  for (int64_t left = axis;; ++base)
+    if (!llvm::is_contained(into.getDropped(), static_cast<int64_t>(base)) && left-- == 0)
+      break;
+  llvm::SmallVector<Target> made;
+  for (const Stretch &region : cut.regions(into)) {
+    if (region.length.isZero())
+      continue;
+    llvm::SmallVector<Value> offsets(into.getOffsets()), lengths(into.getLengths());
+    Value value = cut.part(region), shift = valueOf(b, loc, region.begin);
+    if (!into.getSteps().empty())
+      shift = b.createOrFold<arith::MulIOp>(loc, shift, into.getSteps()[base]);
+    offsets[base] = b.createOrFold<arith::AddIOp>(loc, offsets[base], shift);
+    lengths[base] = valueOf(b, loc, region.length);
+    auto store = b.create<StoreOp>(loc, value, into.getRef(), offsets, lengths, into.getSteps(),
+                                   Value(), into.getDroppedAttr(), IntegerAttr(), StringAttr());
+    made.push_back({value, store});
+  }
+  return made;
+}
+
+bool Cutter::cutAlong(Target target, int64_t axis, unsigned stores) {
+  StoreOp into = target.store;
+  OpBuilder b(into);
+  Cut cut(b, target.value, axis);
+  if (!cut.find())
+    return false;
+  Value condition = holds(b, into.getLoc(), cut.needed());
+  llvm::SmallVector<Target> made;
+  if (!condition) {
+    made = storeRegions(b, target, cut, axis);
+  } else {
+    auto branch = b.create<scf::IfOp>(into.getLoc(), condition, /*withElseRegion=*/true);
+    b.setInsertionPointToStart(branch.thenBlock());
+    made = storeRegions(b, target, cut, axis);
+    b.setInsertionPointToStart(branch.elseBlock());
+    b.clone(*into);
+    b.setInsertionPoint(branch);
+    Value value = target.value;
+    into.erase();
+    sinkInto(value, branch.elseBlock());
+    into = {};
+  }
+  if (into)
+    into.erase();
+  for (Target each : made)
+    this->cut(each, stores * static_cast<unsigned>(made.size()));
+  return true;
+}
+
+bool Cutter::cut(Target target, unsigned stores) {
+  if (stores > kMostStores / 3 || !isa<ArrayType>(target.value.getType()))
+    return false;
+  for (int64_t axis = 0; axis < rankOf(target.value.getType()); ++axis)
+    if (cutAlong(target, axis, stores))
+      return true;
+  return false;
+}
+
+/// Whether another value is computed from this one element by element, part by part.
+static bool isInRoot(Operation *op) {
+  Operation *user = onlyUser(op->getResult(0));
+  if (!user || user->getBlock() != op->getBlock())
+    return false;
+  return isElementwise(user) || isa<ConcatOp, TakeOp, PadOp, SliceOp, CastOp>(user);
+}
+
+/// Whether a value is computed from parts that meet, which is seen sooner than where.
+static bool hasParts(Value value, Value root, unsigned depth = 0) {
+  Operation *op = value.getDefiningOp();
+  if (!op || depth > 64)
+    return false;
+  if (isa<ConcatOp, TakeOp, PadOp>(op))
+    return true;
+  bool looks = isa<CastOp, SliceOp>(op) || (isElementwise(op) && isFollowed(value, root));
+  return looks && llvm::any_of(op->getOperands(),
+                               [&](Value operand) { return hasParts(operand, root, depth + 1); });
+}
+
+void cutByParts(func::FuncOp function) {
+  llvm::SmallVector<Operation *> roots;
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<ParallelOp>(op))
+      return WalkResult::skip();
+    bool isRoot = op->getNumResults() == 1 && isa<ArrayType>(op->getResult(0).getType()) &&
+                  (isElementwise(op) || isa<TakeOp>(op)) && !isInSchedule(op) &&
+                  !op->use_empty() && !isInRoot(op);
+    if (isRoot && hasParts(op->getResult(0), op->getResult(0)))
+      roots.push_back(op);
+    return WalkResult::advance();
+  });
+  for (Operation *root : roots) {
+    Value value = root->getResult(0);
+    StoreOp store = onlyStore(value);
+    OpBuilder b(root);
+    if (store) {
+      keepingMarks(store, [&] { Cutter().cut({value, store}, 1); });
+      continue;
+    }
+    Value ref = storageLike(b, root->getLoc(), value);
+    b.setInsertionPointAfter(root);
+    store = storeWhole(b, root->getLoc(), value, ref);
+    Value load = loadWhole(b, root->getLoc(), ref, value.getType());
+    value.replaceAllUsesExcept(load, store);
+    bool isCut = false;
+    keepingMarks(store, [&] { isCut = Cutter().cut({value, store}, 1); });
+    if (isCut)
+      continue;
+    load.replaceAllUsesWith(value);
+    load.getDefiningOp()->erase();
+    store.erase();
+    ref.getDefiningOp()->erase();
+  }
+}
+
+} // namespace ptl::ir
