@@ -288,24 +288,35 @@ void ChunkEmitter::fitTiles(MatmulOp product, bool isStored) {
   take(col, colStep, grid.mayCutCols);
 }
 
-/// Whether a group has one axis whose elements lie apart from each other in what it reads: a column of a matrix.
-static bool readsApart(OpGroup &group, int64_t col) {
-  return llvm::any_of(group.members(), [&](Operation *op) {
-    for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
-      if (!isa<ArrayType>(operand.getType()))
-        continue;
-      Access access = originOf(operand, group.operandMap(op, static_cast<unsigned>(i)));
-      AxisMap ids = access.map();
-      llvm::ArrayRef<Extent> extents = extentsOf(access.origin.getType());
-      bool isBehind = false;
-      for (size_t at = 0; at < ids.size(); ++at) {
-        if (isBehind && !extents[at].isOne())
-          return true;
-        isBehind |= ids[at] != kWhole && group.find(ids[at]) == col;
-      }
-    }
+/// Whether the elements along an axis lie apart from each other in the array that an access reads: a column of a matrix.
+static bool liesApart(const OpGroup &group, const Access &access, int64_t along) {
+  AxisMap ids = access.map();
+  llvm::ArrayRef<Extent> extents = extentsOf(access.origin.getType());
+  bool isBehind = false;
+  for (size_t at = 0; at < ids.size(); ++at) {
+    if (isBehind && !extents[at].isOne())
+      return true;
+    isBehind |= ids[at] != kWhole && group.find(ids[at]) == along;
+  }
+  return false;
+}
+
+/// Whether some of what a group reads lies apart along an axis.
+static bool readsApart(const OpGroup &group, int64_t along) {
+  auto readsSo = [&](Operation *op) {
+    if (!isTiled(op) || isProduct(op))
+      return false;
+    for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+      if (isa<ArrayType>(operand.getType()) &&
+          liesApart(group, originOf(operand, group.operandMap(op, static_cast<unsigned>(i))), along))
+        return true;
     return false;
-  });
+  };
+  Operation *root = group.root();
+  if (llvm::any_of(group.members(), readsSo))
+    return true;
+  return !isTiled(root) &&
+         liesApart(group, originOf(root->getResult(0), group.mapOf(root)), along);
 }
 
 /// Each element that lies apart is moved alone, which takes long: all cores take their part of a column.
