@@ -25,7 +25,7 @@ namespace {
 /// Regions of one axis; more would be much code for little.
 constexpr size_t kMostStretches = 8;
 /// Regions of all axes together.
-constexpr unsigned kMostStores = 32;
+constexpr size_t kMostStores = 32;
 
 /// A range of an axis of what is computed.
 struct Stretch {
@@ -42,10 +42,13 @@ public:
 
   /// Whether parts meet along the axis, and all that is read there can be read part by part.
   bool find();
+  size_t count() const { return meetings_.size(); }
   /// What has to be at least 0, for the regions to be these.
   llvm::ArrayRef<Linear> needed() const { return needed_; }
   /// The regions, with lengths that are named in `inside`.
   llvm::SmallVector<Stretch> regions(Operation *inside) const;
+  /// Storage for the root.
+  Value storage();
   /// The root's elements of a region.
   Value part(const Stretch &region) { return build(root_, axis_, Linear{}, region); }
 
@@ -71,6 +74,7 @@ private:
   ArrayType typeIn(Value value, int64_t axis, const Stretch &region) const;
   llvm::SmallVector<Value> namedLengths(Value value, int64_t axis, const Stretch &region);
   const AffinePositions *positionsOf(TakeOp take);
+  Linear lengthAlong(Value value, int64_t axis);
 
   OpBuilder &b_;
   Location loc_;
@@ -81,7 +85,7 @@ private:
   llvm::SmallVector<Linear> meetings_; ///< where parts meet; in order, from 0 on, once they are ordered
   llvm::SmallVector<Linear> needed_;
   llvm::DenseMap<Operation *, std::optional<AffinePositions>> positions_;
-  llvm::DenseMap<std::pair<Value, size_t>, Value> built_;
+  llvm::DenseMap<StringAttr, Linear> lengths_;
 };
 
 } // namespace
@@ -96,15 +100,18 @@ static bool isAlong(Value value, int64_t axis) {
          !extentsOf(value.getType())[static_cast<size_t>(axis)].isOne();
 }
 
-/// Whether a value is computed element by element for one reader alone, so that it may be computed part by part.
+/// Whether a value is computed element by element for one other such value alone, so that it may be computed with that one, part by part.
+static bool isForOne(Operation *op) {
+  Operation *user = isElementwise(op) ? onlyUser(op->getResult(0)) : nullptr;
+  if (isa_and_nonnull<ConcatOp>(user))
+    user = onlyUser(user->getResult(0));
+  return user && isElementwise(user) && user->getBlock() == op->getBlock() && !isInSchedule(op);
+}
+
 static bool isFollowed(Value value, Value root) {
   Operation *op = value.getDefiningOp();
-  if (value == root)
-    return true;
-  return op && isElementwise(op) && onlyUser(value) && op->getBlock() == root.getParentBlock() &&
-         (isElementwise(onlyUser(value)) ||
-          (isa<ConcatOp>(onlyUser(value)) && onlyUser(onlyUser(value)->getResult(0)))) &&
-         !isInSchedule(op);
+  return value == root ||
+         (op && op->getBlock() == root.getParentBlock() && isForOne(op));
 }
 
 /// The axis of the source that is an axis of a slice.
@@ -113,6 +120,46 @@ static int64_t sourceAxis(SliceOp slice, int64_t axis) {
     if (!llvm::is_contained(slice.getDropped(), base) && axis-- == 0)
       return base;
   return -1;
+}
+
+/// How long an axis is, by what the value is made of.
+Linear Cut::lengthAlong(Value value, int64_t axis) {
+  Operation *op = value.getDefiningOp();
+  auto at = static_cast<size_t>(axis);
+  if (auto concat = dyn_cast_or_null<ConcatOp>(op)) {
+    Linear sum;
+    if (static_cast<int64_t>(concat.getAxis()) != axis)
+      return lengthAlong(concat.getXs().front(), axis);
+    for (Value part : concat.getXs())
+      sum = sum.plus(lengthAlong(part, axis));
+    return sum;
+  }
+  if (auto pad = dyn_cast_or_null<PadOp>(op)) {
+    Linear sum = lengthAlong(pad.getX(), axis);
+    for (ValueRange margins : {ValueRange(pad.getBefore()), ValueRange(pad.getAfter())})
+      if (!margins.empty())
+        sum = sum.plus(linearOf(margins[at]));
+    return sum;
+  }
+  if (auto slice = dyn_cast_or_null<SliceOp>(op))
+    return linearOf(slice.getLengths()[static_cast<size_t>(sourceAxis(slice, axis))]);
+  if (auto cast = dyn_cast_or_null<CastOp>(op))
+    return lengthAlong(cast.getSource(), axis);
+  if (auto take = dyn_cast_or_null<TakeOp>(op);
+      take && static_cast<int64_t>(take.getAxis()) != axis && rankOf(take.getIndex().getType()) == 1)
+    return lengthAlong(take.getSource(), axis);
+  if (op && isElementwise(op))
+    for (Value operand : op->getOperands())
+      if (int64_t own = axisOf(operand, value, axis); isAlong(operand, own))
+        return lengthAlong(operand, own);
+  // Equal names stand for equal lengths, which are one value here.
+  StringAttr name = extentsOf(value.getType())[at].symbol;
+  if (!name)
+    return linearOf(lengthOf(b_, value, axis));
+  auto [known, isNew] = lengths_.try_emplace(name);
+  if (isNew)
+    known->second = linearOf(lengthOf(b_, value, axis));
+  return known->second;
 }
 
 const AffinePositions *Cut::positionsOf(TakeOp take) {
@@ -143,7 +190,7 @@ void Cut::noteParts(ConcatOp concat, int64_t axis, const Linear &from) {
       meet(begin.minus(from));
     note(part, axis, isIt ? from.minus(begin) : from);
     if (isIt)
-      begin = begin.plus(linearOf(lengthOf(b_, part, axis)));
+      begin = begin.plus(lengthAlong(part, axis));
   }
 }
 
@@ -163,7 +210,7 @@ void Cut::notePositions(TakeOp take, int64_t axis, const Linear &from) {
 }
 
 void Cut::notePad(PadOp pad, int64_t axis, const Linear &from) {
-  Linear before, length = linearOf(lengthOf(b_, pad.getX(), axis));
+  Linear before, length = lengthAlong(pad.getX(), axis);
   if (!pad.getBefore().empty())
     before = linearOf(pad.getBefore()[static_cast<size_t>(axis)]);
   if (!before.isZero())
@@ -231,7 +278,7 @@ bool Cut::order() {
 }
 
 bool Cut::find() {
-  whole_ = linearOf(lengthOf(b_, root_, axis_));
+  whole_ = lengthAlong(root_, axis_);
   note(root_, axis_, Linear{});
   return isPossible_ && !meetings_.empty() && order();
 }
@@ -241,6 +288,9 @@ size_t Cut::numberOf(const Linear &place) const {
   if (usually(place) <= 0)
     return 0;
   const Linear *found = llvm::find(meetings_, place);
+  // Another region would give wrong values.
+  if (found == meetings_.end() && usually(whole_.minus(place)) > 0)
+    llvm::report_fatal_error("parts of an array meet where its regions do not");
   return static_cast<size_t>(found - meetings_.begin());
 }
 
@@ -272,7 +322,7 @@ llvm::SmallVector<Value> Cut::namedLengths(Value value, int64_t axis, const Stre
     if (!extent.isConstant())
       named.push_back(static_cast<int64_t>(at) == axis
                           ? valueOf(b_, loc_, region.length)
-                          : lengthOf(b_, value, static_cast<int64_t>(at)));
+                          : valueOf(b_, loc_, lengthAlong(value, static_cast<int64_t>(at))));
   return named;
 }
 
@@ -285,7 +335,7 @@ Value Cut::sliced(Value value, int64_t axis, const Linear &begin, const Stretch 
   };
   for (int64_t at = 0; at < rankOf(value.getType()); ++at) {
     offsets.push_back(at == axis ? valueOf(b_, loc_, begin) : constant(0));
-    lengths.push_back(at == axis ? valueOf(b_, loc_, region.length) : lengthOf(b_, value, at));
+    lengths.push_back(at == axis ? valueOf(b_, loc_, region.length) : valueOf(b_, loc_, lengthAlong(value, at)));
     steps.push_back(constant(at == axis ? step : 1));
   }
   if (step == 1)
@@ -309,7 +359,7 @@ Value Cut::buildPart(ConcatOp concat, int64_t axis, const Linear &from, const St
       found = part;
       own = begin;
     }
-    begin = begin.plus(linearOf(lengthOf(b_, part, axis)));
+    begin = begin.plus(lengthAlong(part, axis));
   }
   return build(found, axis, from.minus(own), region);
 }
@@ -368,7 +418,7 @@ Value Cut::buildTaken(TakeOp take, int64_t axis, const Linear &from, const Stret
 }
 
 Value Cut::buildPad(PadOp pad, int64_t axis, const Linear &from, const Stretch &region) {
-  Linear before, length = linearOf(lengthOf(b_, pad.getX(), axis));
+  Linear before, length = lengthAlong(pad.getX(), axis);
   if (!pad.getBefore().empty())
     before = linearOf(pad.getBefore()[static_cast<size_t>(axis)]);
   bool ends = !pad.getAfter().empty() && !linearOf(pad.getAfter()[static_cast<size_t>(axis)]).isZero();
@@ -451,6 +501,14 @@ Value Cut::build(Value value, int64_t axis, const Linear &from, const Stretch &r
   return sliced(value, axis, from.plus(region.begin), region);
 }
 
+Value Cut::storage() {
+  llvm::SmallVector<Value> named;
+  for (auto [axis, extent] : llvm::enumerate(extentsOf(root_.getType())))
+    if (!extent.isConstant())
+      named.push_back(valueOf(b_, loc_, lengthAlong(root_, static_cast<int64_t>(axis))));
+  return allocateStorage(b_, loc_, cast<ArrayType>(root_.getType()), named);
+}
+
 // ---- roots --------------------------------------------------------------------------------------
 
 namespace {
@@ -461,20 +519,10 @@ struct Target {
   StoreOp store;
 };
 
-/// Cuts one store after the other, and what it stores.
-class Cutter {
-public:
-  bool cut(Target target, unsigned stores);
-
-private:
-  bool cutAlong(Target target, int64_t axis, unsigned stores);
-  llvm::SmallVector<Target> storeRegions(OpBuilder &b, Target target, Cut &cut, int64_t axis);
-};
-
 } // namespace
 
-llvm::SmallVector<Target> Cutter::storeRegions(OpBuilder &b, Target target, Cut &cut,
-                                               int64_t axis) {
+/// Stores the regions of a cut instead of the whole, where the builder is.
+static llvm::SmallVector<Target> storeRegions(OpBuilder &b, Target target, Cut &cut, int64_t axis) {
   StoreOp into = target.store;
   Location loc = into.getLoc();
   size_t base = 0;
@@ -498,50 +546,61 @@ llvm::SmallVector<Target> Cutter::storeRegions(OpBuilder &b, Target target, Cut 
   return made;
 }
 
-bool Cutter::cutAlong(Target target, int64_t axis, unsigned stores) {
+/// Cuts what is stored along one axis after the other, where the places are known to lie in the order that `Cut` takes them to have.
+static void cutRegions(Target target, llvm::ArrayRef<int64_t> axes) {
+  if (axes.empty())
+    return;
+  OpBuilder b(target.store);
+  Cut cut(b, target.value, axes.front());
+  // A region of another axis may read one part alone.
+  if (!cut.find())
+    return cutRegions(target, axes.drop_front());
+  llvm::SmallVector<Target> made = storeRegions(b, target, cut, axes.front());
+  target.store.erase();
+  for (Target each : made)
+    cutRegions(each, axes.drop_front());
+}
+
+/// Cuts what is stored, along all axes along which parts meet; false, with nothing changed, if there is none.
+static bool cutTarget(Target target) {
   StoreOp into = target.store;
   OpBuilder b(into);
-  Cut cut(b, target.value, axis);
-  if (!cut.find())
+  llvm::SmallVector<int64_t> axes;
+  llvm::SmallVector<Linear> needed;
+  size_t stores = 1;
+  for (int64_t axis = 0; axis < rankOf(target.value.getType()); ++axis) {
+    Cut cut(b, target.value, axis);
+    if (!cut.find() || stores * cut.count() > kMostStores)
+      continue;
+    stores *= cut.count();
+    axes.push_back(axis);
+    for (const Linear &number : cut.needed())
+      if (!llvm::is_contained(needed, number))
+        needed.push_back(number);
+  }
+  if (axes.empty())
     return false;
-  Value condition = holds(b, into.getLoc(), cut.needed());
-  llvm::SmallVector<Target> made;
-  if (!condition) {
-    made = storeRegions(b, target, cut, axis);
-  } else {
+  if (Value condition = holds(b, into.getLoc(), needed)) {
     auto branch = b.create<scf::IfOp>(into.getLoc(), condition, /*withElseRegion=*/true);
-    b.setInsertionPointToStart(branch.thenBlock());
-    made = storeRegions(b, target, cut, axis);
     b.setInsertionPointToStart(branch.elseBlock());
     b.clone(*into);
-    b.setInsertionPoint(branch);
-    Value value = target.value;
-    into.erase();
-    sinkInto(value, branch.elseBlock());
-    into = {};
+    into->moveBefore(branch.thenBlock(), branch.thenBlock()->begin());
+    cutRegions(target, axes);
+    sinkInto(target.value, branch.elseBlock());
+  } else {
+    cutRegions(target, axes);
   }
-  if (into)
-    into.erase();
-  for (Target each : made)
-    this->cut(each, stores * static_cast<unsigned>(made.size()));
   return true;
 }
 
-bool Cutter::cut(Target target, unsigned stores) {
-  if (stores > kMostStores / 3 || !isa<ArrayType>(target.value.getType()))
-    return false;
-  for (int64_t axis = 0; axis < rankOf(target.value.getType()); ++axis)
-    if (cutAlong(target, axis, stores))
-      return true;
-  return false;
-}
-
-/// Whether another value is computed from this one element by element, part by part.
+/// Whether values are computed from this one part by part, so that it is none to begin with.
 static bool isInRoot(Operation *op) {
-  Operation *user = onlyUser(op->getResult(0));
-  if (!user || user->getBlock() != op->getBlock())
-    return false;
-  return isElementwise(user) || isa<ConcatOp, TakeOp, PadOp, SliceOp, CastOp>(user);
+  if (isElementwise(op))
+    return isForOne(op);
+  return llvm::all_of(op->getUsers(), [&](Operation *user) {
+    return user->getBlock() == op->getBlock() &&
+           (isElementwise(user) || isa<ConcatOp, TakeOp, PadOp, SliceOp, CastOp, DimOp>(user));
+  });
 }
 
 /// Whether a value is computed from parts that meet, which is seen sooner than where.
@@ -554,6 +613,18 @@ static bool hasParts(Value value, Value root, unsigned depth = 0) {
   bool looks = isa<CastOp, SliceOp>(op) || (isElementwise(op) && isFollowed(value, root));
   return looks && llvm::any_of(op->getOperands(),
                                [&](Value operand) { return hasParts(operand, root, depth + 1); });
+}
+
+/// What nobody uses any more would be stored for nobody.
+static void eraseUnused(func::FuncOp function) {
+  llvm::SmallVector<Operation *> all;
+  function.walk([&](Operation *op) {
+    if (op->getNumRegions() == 0 && isPure(op) && !op->hasTrait<OpTrait::IsTerminator>())
+      all.push_back(op);
+  });
+  for (Operation *op : llvm::reverse(all))
+    if (op->use_empty())
+      op->erase();
 }
 
 void cutByParts(func::FuncOp function) {
@@ -573,16 +644,16 @@ void cutByParts(func::FuncOp function) {
     StoreOp store = onlyStore(value);
     OpBuilder b(root);
     if (store) {
-      keepingMarks(store, [&] { Cutter().cut({value, store}, 1); });
+      keepingMarks(store, [&] { cutTarget({value, store}); });
       continue;
     }
-    Value ref = storageLike(b, root->getLoc(), value);
+    Value ref = Cut(b, value, 0).storage();
     b.setInsertionPointAfter(root);
     store = storeWhole(b, root->getLoc(), value, ref);
     Value load = loadWhole(b, root->getLoc(), ref, value.getType());
     value.replaceAllUsesExcept(load, store);
     bool isCut = false;
-    keepingMarks(store, [&] { isCut = Cutter().cut({value, store}, 1); });
+    keepingMarks(store, [&] { isCut = cutTarget({value, store}); });
     if (isCut)
       continue;
     load.replaceAllUsesWith(value);
@@ -590,6 +661,7 @@ void cutByParts(func::FuncOp function) {
     store.erase();
     ref.getDefiningOp()->erase();
   }
+  eraseUnused(function);
 }
 
 } // namespace ptl::ir

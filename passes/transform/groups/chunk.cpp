@@ -113,6 +113,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
       tileRecurrences(getOperation(), recurrencesOn(*found, halvingsOf(0)));
       searchLongRows(getOperation());
       checkPositions(getOperation());
+      forwardLengths(getOperation());
       cutByParts(getOperation());
     }
     searchNumbers(getOperation());

@@ -319,32 +319,36 @@ static bool readsApart(const OpGroup &group, int64_t along) {
          liesApart(group, originOf(root->getResult(0), group.mapOf(root)), along);
 }
 
-/// Each element that lies apart is moved alone, which takes long: all cores take their part of a column.
-void ChunkEmitter::dealColumn() {
-  int64_t cores = machine_ ? vectorCoresOf(*machine_) : 1, col = kWhole;
+/// All cores take their part of what is one row or column of a matrix: of few such rows, tiles as long as fit would leave most cores idle, and
+/// each element of a column is moved alone, which takes long.
+void ChunkEmitter::dealStrip() {
+  int64_t cores = machine_ ? vectorCoresOf(*machine_) : 1, along = kWhole;
   for (size_t i = 0; i < axes_.size(); ++i) {
     if (axes_[i].role == TileAxis::Row)
       return;
     if (axes_[i].role == TileAxis::Col)
-      col = static_cast<int64_t>(i);
+      along = static_cast<int64_t>(i);
   }
-  constexpr int64_t kFewElements = 64;
-  bool isDealt = cores > 1 && col != kWhole && group_->isParallel(col) && axis(col).isChunked &&
-                 axis(col).step > kFewElements && !axis(col).stepValue &&
-                 !scheduledStep(*group_, col) && readsApart(*group_, col);
-  if (!isDealt)
+  bool isCut = cores > 1 && along != kWhole && group_->isParallel(along) && axis(along).isChunked &&
+               !axis(along).stepValue && !scheduledStep(*group_, along);
+  constexpr int64_t kFewElements = 64, kFewInRow = 512;
+  bool isColumn = isCut && readsApart(*group_, along);
+  int64_t least = isColumn ? kFewElements : kFewInRow;
+  bool isStrip = isColumn || rankOf(group_->root()->getResult(0).getType()) > 1;
+  if (!isCut || !isStrip || axis(along).step <= least)
     return;
-  if (!isPlainLength(axis(col).length)) {
-    axis(col).step = kFewElements;
+  if (!isPlainLength(axis(along).length)) {
+    if (isColumn)
+      axis(along).step = least;
     return;
   }
-  Value own = b_.createOrFold<arith::CeilDivUIOp>(loc_, axis(col).length, constant(cores));
-  own = b_.createOrFold<arith::MaxSIOp>(loc_, own, constant(kFewElements));
-  own = b_.createOrFold<arith::MinSIOp>(loc_, own, constant(axis(col).step));
+  Value own = b_.createOrFold<arith::CeilDivUIOp>(loc_, axis(along).length, constant(cores));
+  own = b_.createOrFold<arith::MaxSIOp>(loc_, own, constant(least));
+  own = b_.createOrFold<arith::MinSIOp>(loc_, own, constant(axis(along).step));
   if (std::optional<int64_t> known = getConstantIntValue(own))
-    axis(col).step = *known;
+    axis(along).step = *known;
   else
-    axis(col).stepValue = own;
+    axis(along).stepValue = own;
 }
 
 /// Also the lengths of all axes, before the grid.
@@ -385,7 +389,7 @@ void ChunkEmitter::chooseSizes(bool) {
     if (!space.isWhole && (isNamed(id) || !space.extent.isConstant()))
       own.extent = Extent::named(b_.getStringAttr(tileName(id)), space.extent.capacity);
   }
-  dealColumn();
+  dealStrip();
 }
 
 } // namespace ptl::ir
