@@ -88,9 +88,10 @@ bool RunFinder::fits() {
     }
     return more <= kMostTerms;
   };
-  return llvm::all_of(runs(), [&](const PositionRun &run) {
-    return isShort(run.base, std::abs(run.step));
-  }) && isShort(found_.length, 0) && runs().size() <= kMostRuns;
+  return llvm::all_of(
+             runs(),
+             [&](const PositionRun &run) { return isShort(run.base, std::abs(run.step)); }) &&
+         isShort(found_.length, 0) && runs().size() <= kMostRuns;
 }
 
 /// The quotient of a number, rounded down.
@@ -115,7 +116,8 @@ Linear RunFinder::placed(const Linear &cut, const Linear &begin, const Linear &e
   };
   // Of lengths it is known how they mostly are. The rest is computed.
   if (!areLengths(behind) || !areLengths(before)) {
-    Value at = b_.createOrFold<arith::MaxSIOp>(loc_, valueOf(b_, loc_, cut), valueOf(b_, loc_, begin));
+    Value at =
+        b_.createOrFold<arith::MaxSIOp>(loc_, valueOf(b_, loc_, cut), valueOf(b_, loc_, begin));
     return linearOf(b_.createOrFold<arith::MinSIOp>(loc_, at, valueOf(b_, loc_, end)));
   }
   if (usually(behind) <= 0 && need(behind.times(-1)))

@@ -35,10 +35,12 @@ static Value convertedBy(Operation *op) {
   if (isa<arith::IndexCastOp, arith::ExtSIOp>(op))
     return op->getOperand(0);
   auto convert = dyn_cast<ConvertOp>(op);
-  bool isWhole = convert && !convert.getSaturate() && llvm::all_of(ValueRange{op->getOperand(0), op->getResult(0)}, [](Value v) {
-    Type type = v.getType();
-    return type.isIndex() || type.isSignlessInteger(32) || type.isSignlessInteger(64);
-  });
+  bool isWhole =
+      convert && !convert.getSaturate() &&
+      llvm::all_of(ValueRange{op->getOperand(0), op->getResult(0)}, [](Value v) {
+        Type type = v.getType();
+        return type.isIndex() || type.isSignlessInteger(32) || type.isSignlessInteger(64);
+      });
   return isWhole ? op->getOperand(0) : Value();
 }
 
@@ -73,9 +75,10 @@ Value valueOf(OpBuilder &builder, Location loc, const Linear &number) {
     for (auto [value, count] : number.terms) {
       if ((count > 0) != isAdded)
         continue;
-      Value term = value.getType().isIndex()
-                       ? value
-                       : builder.createOrFold<arith::IndexCastOp>(loc, builder.getIndexType(), value);
+      Value term =
+          value.getType().isIndex()
+              ? value
+              : builder.createOrFold<arith::IndexCastOp>(loc, builder.getIndexType(), value);
       if (std::abs(count) != 1)
         term = builder.createOrFold<arith::MulIOp>(loc, term, constant(std::abs(count)));
       if (!sum && isAdded)

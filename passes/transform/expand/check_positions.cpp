@@ -46,8 +46,8 @@ static Value areInside(OpBuilder &b, Location loc, const AffinePositions &positi
     Value is = b.create<arith::ConstantIntOp>(loc, 1, b.getI1Type());
     for (const Linear &at : {run.begin, behind.plus(-1)}) {
       Linear place = run.base.plus(at, run.step);
-      is = b.createOrFold<arith::AndIOp>(
-          loc, is, compare(arith::CmpIPredicate::sge, place, Linear{}));
+      is = b.createOrFold<arith::AndIOp>(loc, is,
+                                         compare(arith::CmpIPredicate::sge, place, Linear{}));
       is = b.createOrFold<arith::AndIOp>(loc, is, compare(arith::CmpIPredicate::slt, place, end));
     }
     Value isEmpty = compare(arith::CmpIPredicate::sle, behind, run.begin);
@@ -70,7 +70,8 @@ static void compareRuns(CheckOp check) {
     check.getConditionMutable().assign(areInside(b, loc, *positions, linearOf(bounds->end)));
     return;
   }
-  auto branch = b.create<scf::IfOp>(loc, TypeRange{b.getI1Type()}, isKnown, /*withElseRegion=*/true);
+  auto branch =
+      b.create<scf::IfOp>(loc, TypeRange{b.getI1Type()}, isKnown, /*withElseRegion=*/true);
   b.setInsertionPointToStart(branch.thenBlock());
   b.create<scf::YieldOp>(loc, areInside(b, loc, *positions, linearOf(bounds->end)));
   b.setInsertionPointToStart(branch.elseBlock());

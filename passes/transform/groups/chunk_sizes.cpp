@@ -308,15 +308,15 @@ static bool readsApart(const OpGroup &group, int64_t along) {
       return false;
     for (auto [i, operand] : llvm::enumerate(op->getOperands()))
       if (isa<ArrayType>(operand.getType()) &&
-          liesApart(group, originOf(operand, group.operandMap(op, static_cast<unsigned>(i))), along))
+          liesApart(group, originOf(operand, group.operandMap(op, static_cast<unsigned>(i))),
+                    along))
         return true;
     return false;
   };
   Operation *root = group.root();
   if (llvm::any_of(group.members(), readsSo))
     return true;
-  return !isTiled(root) &&
-         liesApart(group, originOf(root->getResult(0), group.mapOf(root)), along);
+  return !isTiled(root) && liesApart(group, originOf(root->getResult(0), group.mapOf(root)), along);
 }
 
 /// All cores take their part of what is one row or column of a matrix: of few such rows, tiles as long as fit would leave most cores idle, and
