@@ -37,6 +37,7 @@ private:
   bool shift(Operation *op);
   bool multiply(Operation *op);
   bool limit(const Linear &bound, bool isMost);
+  bool meet(Runs others, bool isMost);
   bool wrap(const Linear &count);
   bool wrapRun(Runs &made, PositionRun run, const Linear &end, const Linear &count);
   bool apply(Operation *op);
@@ -190,6 +191,30 @@ bool RunFinder::limit(const Linear &bound, bool isMost) {
   return fits();
 }
 
+/// The smaller or larger ones of these positions and of others, whose runs begin where these do: `max(index - 1, 1 - index)`.
+bool RunFinder::meet(Runs others, bool isMost) {
+  Runs made;
+  if (others.size() != runs().size())
+    return false;
+  for (size_t i = 0; i < runs().size(); ++i) {
+    PositionRun run = runs()[i], other = others[i];
+    Linear end = endOf(i);
+    int64_t slope = run.step - other.step;
+    if (slope == 0 || !(run.begin == other.begin))
+      return false;
+    // The run that grows faster is the larger one behind the place where both meet.
+    PositionRun &faster = slope > 0 ? run : other, &slower = slope > 0 ? other : run;
+    Linear ahead = slower.base.minus(faster.base);
+    Linear cut = placed(quotient(ahead.plus(-1), std::abs(slope)).plus(1), run.begin, end);
+    PositionRun &first = isMost ? faster : slower, &second = isMost ? slower : faster;
+    add(made, first, cut);
+    second.begin = cut;
+    add(made, second, end);
+  }
+  runs() = made;
+  return fits();
+}
+
 /// How often `count` goes into a number, as far as that can be seen.
 static int64_t turnsOf(const Linear &number, const Linear &count) {
   if (count.isConstant())
@@ -257,12 +282,16 @@ bool RunFinder::apply(Operation *op) {
     return limit(bound(1), false) && limit(bound(2), true);
   if (isa<RemOp>(op))
     return isArray(op->getOperand(0)) && wrap(bound(1));
-  if (!isa<NegOp>(op))
+  if (!isa<NegOp, AbsOp>(op))
     return false;
-  for (PositionRun &run : runs()) {
+  Runs turned = runs();
+  for (PositionRun &run : turned) {
     run.base = run.base.times(-1);
     run.step = -run.step;
   }
+  if (isa<AbsOp>(op))
+    return meet(turned, false);
+  runs() = turned;
   return true;
 }
 
@@ -272,6 +301,13 @@ bool RunFinder::find(Value positions) {
     return false;
   if (isa<IndexOp, FullOp>(op))
     return start(positions);
+  if (isa<MinOp, MaxOp>(op) && isArray(op->getOperand(0)) && isArray(op->getOperand(1))) {
+    AffinePositions others;
+    if (!RunFinder(b_, loc_, others).find(op->getOperand(1)) || !find(op->getOperand(0)))
+      return false;
+    llvm::append_range(found_.needed, others.needed);
+    return others.length == found_.length && meet(others.runs, isa<MinOp>(op));
+  }
   Value inner;
   for (Value operand : op->getOperands()) {
     if (!isCounted(operand.getType()) || (isArray(operand) && inner))

@@ -301,6 +301,8 @@ Value Cut::buildTaken(TakeOp take, int64_t axis, const Linear &from, const Stret
     if (numberOf(run.begin.minus(from)) <= region.number)
       found = &run;
   Linear begin = region.begin.plus(from);
+  if (region.extent.isOne())
+    return sliced(take.getSource(), axis, found->base.plus(begin, found->step), region);
   if (found->step < 0)
     return reversed(take, *found, begin, region);
   if (found->step > 0)
