@@ -1,5 +1,6 @@
 #include "passes/analysis/linear_number.h"
 
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/ptl_dialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -104,7 +105,7 @@ bool isLength(Value number) {
   auto argument = dyn_cast<BlockArgument>(number);
   auto function =
       argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
-  return function && function.getArgAttr(argument.getArgNumber(), "ptl.dim");
+  return function && attrs::dim.isOn(function, argument.getArgNumber());
 }
 
 bool isNeverNegative(const Linear &number) {

@@ -168,7 +168,8 @@ void cutByParts(func::FuncOp function) {
     store.erase();
     ref.getDefiningOp()->erase();
   }
-  eraseUnused(function);
+  if (!roots.empty())
+    eraseUnused(function);
 }
 
 } // namespace ptl::ir
