@@ -422,7 +422,39 @@ def upwards(draw, h):
 
 
 # What makes arguments and results, the file, and for each case its lengths.
+def rings(draw, h, w, s):
+    x, rows, cols = draw(h, w), np.arange(h), np.arange(w)
+    c = np.roll(x, 1, 0) + 2 * x + x[(rows + s) % h]
+    return {"x": x, "s": s}, {"y": c * c[:, (cols + 3) % w] - c[:, (2 * w - 1 - cols) % w]}
+
+
+def edges(draw, h, w):
+    x, rows, cols = (100 * draw(h, w)).astype(np.int32), np.arange(h), np.arange(w)
+    y = x[np.clip(rows - 2, 0, h - 1)] - x[np.minimum(rows + 3, h - 1)] + x[:, np.clip(w + 1 - cols, 0, w - 1)]
+    return {"x": x}, {"y": y + x[:, np.maximum(cols - 1, 0)][np.clip(2 * rows - 1, 0, h - 1)]}
+
+
+def joined(draw, rows, more, columns):
+    a, b = draw(rows, columns), draw(more, columns)
+    forth, back = np.concatenate([a, b]), np.concatenate([b, a])
+    y = np.maximum(forth - np.roll(back, -1, 1), 0.5 * back)
+    return {"a": a, "b": b}, {"y": y, "z": forth * forth + np.concatenate([a * a, np.exp(b)])}
+
+
+def bordered(draw, h, w, n):
+    x = np.round(4 * draw(h, w)).astype(np.float16)
+    y = x
+    for _ in range(n):
+        p = np.pad(y, ((2, 1), (1, 3)), constant_values=1)
+        y = np.float16(0.25) * (p[:h, :w] + p[3 : h + 3, 4 : w + 4] + p[2 : h + 2, 1 : w + 1] + p[1 : h + 1, 2 : w + 2])
+    return {"x": x, "n": n}, {"y": y}
+
+
 CASES = {
+    "rings": (rings, "shifts", [(37, 70, 5), (1, 1, 0), (2, 3, 1), (9, 1, 9), (3, 130, 7)]),
+    "edges": (edges, "shifts", [(37, 70), (1, 1), (2, 3), (9, 1), (70, 33)]),
+    "joined": (joined, "shifts", [(17, 40, 70), (1, 1, 1), (40, 3, 33), (0, 5, 9), (7, 7, 1)]),
+    "bordered": (bordered, "shifts", [(37, 70, 3), (1, 1, 2), (2, 5, 1), (65, 3, 2)]),
     "group_norm": (group_norm, "images", [(2, 8, 5, 7), (1, 4, 1, 1), (3, 12, 9, 33)]),
     "batch_norm": (batch_norm, "images", [(3, 5, 4, 7), (1, 1, 1, 1), (5, 3, 17, 31)]),
     "pooled": (pooled, "images", [(3, 5, 7, 7), (1, 1, 1, 1), (2, 9, 1, 129), (2, 3, 65, 1)]),

@@ -4,10 +4,10 @@
 #include "codegen/source/stored_whole.h"
 #include "codegen/source/tile_boxes.h"
 #include "codegen/source/tile_expressions.h"
+#include "codegen/source/tile_positions.h"
 #include "codegen/source/tile_ranges.h"
 #include "codegen/source/tile_statements.h"
 #include "codegen/source/tile_stores.h"
-
 #include "passes/analysis/source_place.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -561,7 +561,11 @@ void ProgramEntry::call(const OutlinedKernel &kernel, const std::string &name, O
       else
         code_.line(code_.known(argument.value).text + " = " + zeros);
     }
-    arguments.push_back((argument.isInout ? "inout " : "") + valueText(code_, argument.value).text);
+    // A kernel may count with what the program has as an element.
+    Expression own = argument.value.getType().isIndex()
+                         ? source::positionText(code_, argument.value)
+                         : valueText(code_, argument.value);
+    arguments.push_back((argument.isInout ? "inout " : "") + own.text);
   }
   for (const std::string &dim : kernel.namedDims)
     arguments.push_back(dim + ": " + lengthText(code_, kernel, dim));

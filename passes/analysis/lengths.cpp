@@ -83,6 +83,33 @@ static Value lengthOfTaken(OpBuilder *builder, TakeOp take, int64_t axis) {
   return lengthFrom(builder, take.getSource(), axis < first ? axis : axis - taken + 1);
 }
 
+/// The sum of lengths along an axis, which is computed where the builder is; nothing without one.
+static Value sumOf(OpBuilder *builder, Location loc, ValueRange lengths) {
+  Value sum;
+  for (Value length : lengths)
+    sum = sum && builder ? builder->createOrFold<arith::AddIOp>(loc, sum, length) : length;
+  return builder || lengths.size() == 1 ? sum : Value();
+}
+
+/// The length of what is put together of parts, or surrounded.
+static Value lengthOfParts(OpBuilder *builder, Operation *op, int64_t axis) {
+  llvm::SmallVector<Value> lengths;
+  if (auto concat = dyn_cast<ConcatOp>(op)) {
+    bool addsUp = static_cast<int64_t>(concat.getAxis()) == axis;
+    for (Value part : concat.getXs().take_front(addsUp ? concat.getXs().size() : 1))
+      lengths.push_back(lengthFrom(builder, part, axis));
+  } else {
+    auto pad = cast<PadOp>(op);
+    lengths.push_back(lengthFrom(builder, pad.getX(), axis));
+    for (ValueRange margins : {ValueRange(pad.getBefore()), ValueRange(pad.getAfter())})
+      if (!margins.empty())
+        lengths.push_back(margins[static_cast<size_t>(axis)]);
+  }
+  return llvm::all_of(lengths, [](Value length) { return length; })
+             ? sumOf(builder, op->getLoc(), lengths)
+             : Value();
+}
+
 /// Without a builder: nothing where only the array itself would tell.
 static Value lengthFrom(OpBuilder *builder, Value value, int64_t axis) {
   const Extent &extent = extentsOf(value.getType())[axis];
@@ -119,6 +146,9 @@ static Value lengthFrom(OpBuilder *builder, Value value, int64_t axis) {
   }
   if (isa<AllocOp, ViewOp>(op))
     return lengthByOperand(op, axis);
+  if (isa<ConcatOp, PadOp>(op))
+    if (Value length = lengthOfParts(builder, op, axis))
+      return length;
   const OpRecord *record = recordOf(op);
   if (!record)
     return dim();

@@ -3,6 +3,8 @@
 #include "passes/passes.h"
 
 #include "passes/analysis/lengths.h"
+#include "passes/transform/expand/check_positions.h"
+#include "passes/transform/expand/cut_by_parts.h"
 #include "passes/transform/expand/expand_attention.h"
 #include "passes/transform/expand/expand_control.h"
 #include "passes/transform/expand/expand_tensors.h"
@@ -110,6 +112,9 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
       unrollStencils(getOperation(), kUnrolledOnChip);
       tileRecurrences(getOperation(), recurrencesOn(*found, halvingsOf(0)));
       searchLongRows(getOperation());
+      checkPositions(getOperation());
+      forwardLengths(getOperation());
+      cutByParts(getOperation());
     }
     searchNumbers(getOperation());
     serialiseAtomics(getOperation());

@@ -45,6 +45,7 @@ protected:
   // sizes: chunk_sizes.cpp
   void chooseSizes(bool isFirst) override;
   void fitTiles(MatmulOp product, bool isStored);
+  void dealStrip();
 
   // tiles: chunk_tiles.cpp
   mlir::Value tileOf(mlir::Operation *member);

@@ -1,6 +1,8 @@
 // Which axes of a group are the rows and columns of its tiles, and how long chunks are.
 #include "passes/transform/groups/chunk_sizes.h"
 
+#include "passes/transform/groups/chunk_pieces.h"
+
 #include "passes/transform/groups/group_schedule.h"
 
 #include "ir/dialect/attributes.h"
@@ -286,6 +288,69 @@ void ChunkEmitter::fitTiles(MatmulOp product, bool isStored) {
   take(col, colStep, grid.mayCutCols);
 }
 
+/// Whether the elements along an axis lie apart from each other in the array that an access reads: a column of a matrix.
+static bool liesApart(const OpGroup &group, const Access &access, int64_t along) {
+  AxisMap ids = access.map();
+  llvm::ArrayRef<Extent> extents = extentsOf(access.origin.getType());
+  bool isBehind = false;
+  for (size_t at = 0; at < ids.size(); ++at) {
+    if (isBehind && !extents[at].isOne())
+      return true;
+    isBehind |= ids[at] != kWhole && group.find(ids[at]) == along;
+  }
+  return false;
+}
+
+/// Whether some of what a group reads lies apart along an axis.
+static bool readsApart(const OpGroup &group, int64_t along) {
+  auto readsSo = [&](Operation *op) {
+    if (!isTiled(op) || isProduct(op))
+      return false;
+    for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+      if (isa<ArrayType>(operand.getType()) &&
+          liesApart(group, originOf(operand, group.operandMap(op, static_cast<unsigned>(i))),
+                    along))
+        return true;
+    return false;
+  };
+  Operation *root = group.root();
+  if (llvm::any_of(group.members(), readsSo))
+    return true;
+  return !isTiled(root) && liesApart(group, originOf(root->getResult(0), group.mapOf(root)), along);
+}
+
+/// All cores take their part of what is one row or column of a matrix: of few such rows, tiles as long as fit would leave most cores idle, and
+/// each element of a column is moved alone, which takes long.
+void ChunkEmitter::dealStrip() {
+  int64_t cores = machine_ ? vectorCoresOf(*machine_) : 1, along = kWhole;
+  for (size_t i = 0; i < axes_.size(); ++i) {
+    if (axes_[i].role == TileAxis::Row)
+      return;
+    if (axes_[i].role == TileAxis::Col)
+      along = static_cast<int64_t>(i);
+  }
+  bool isCut = cores > 1 && along != kWhole && group_->isParallel(along) && axis(along).isChunked &&
+               !axis(along).stepValue && !scheduledStep(*group_, along);
+  constexpr int64_t kFewElements = 64, kFewInRow = 512;
+  bool isColumn = isCut && readsApart(*group_, along);
+  int64_t least = isColumn ? kFewElements : kFewInRow;
+  bool isStrip = isColumn || rankOf(group_->root()->getResult(0).getType()) > 1;
+  if (!isCut || !isStrip || axis(along).step <= least)
+    return;
+  if (!isPlainLength(axis(along).length)) {
+    if (isColumn)
+      axis(along).step = least;
+    return;
+  }
+  Value own = b_.createOrFold<arith::CeilDivUIOp>(loc_, axis(along).length, constant(cores));
+  own = b_.createOrFold<arith::MaxSIOp>(loc_, own, constant(least));
+  own = b_.createOrFold<arith::MinSIOp>(loc_, own, constant(axis(along).step));
+  if (std::optional<int64_t> known = getConstantIntValue(own))
+    axis(along).step = *known;
+  else
+    axis(along).stepValue = own;
+}
+
 /// Also the lengths of all axes, before the grid.
 void ChunkEmitter::chooseSizes(bool) {
   axes_.assign(group_->numAxes(), {});
@@ -324,6 +389,7 @@ void ChunkEmitter::chooseSizes(bool) {
     if (!space.isWhole && (isNamed(id) || !space.extent.isConstant()))
       own.extent = Extent::named(b_.getStringAttr(tileName(id)), space.extent.capacity);
   }
+  dealStrip();
 }
 
 } // namespace ptl::ir
