@@ -87,6 +87,7 @@ def text_case(tools, path, machine, entry):
 ACCEPTED = (
     ("appended", "decode"),  # a length has another name where it is computed
     ("arrays", "row_sums"),  # only strides name a dimension
+    ("few_rounds", "counted"),  # sums that kernels know as numbers
     ("few_rounds", "by_channel"),  # numbers of matrices in an array of several axes
     ("folds", "step", "step...=1"),  # a promise about a function
     ("indexing", "turned_in_tiles", "turned_in_tiles.C=512"),  # rows at places that data decide

@@ -69,6 +69,21 @@ std::string KernelPrinter::typeText(Type type) {
   return extents.empty() ? text : text + "[" + llvm::join(extents, ", ") + "]";
 }
 
+/// Whether storage has no contents yet when it is launched: what the kernel reads of it, it has written before.
+static bool beginsEmpty(Value storage, ir::LaunchOp launch) {
+  mlir::Block *block = launch->getBlock();
+  auto argument = dyn_cast<BlockArgument>(storage);
+  auto host = launch->getParentOfType<func::FuncOp>();
+  bool isMade = argument ? argument.getOwner()->getParentOp() == host &&
+                               attrs::output.of(host, argument.getArgNumber())
+                         : isa_and_nonnull<ir::AllocOp>(storage.getDefiningOp());
+  // Around a loop storage keeps what the round before has written.
+  return isMade && storage.getParentBlock() == block &&
+         llvm::none_of(storage.getUsers(), [&](Operation *user) {
+           return !isa<ir::DimOp>(user) && block->findAncestorOpInBlock(*user)->isBeforeInBlock(launch);
+         });
+}
+
 /// Sizes that are dimensions of the arrays, or of the entry, are no parameters.
 void KernelPrinter::addOperand(BlockArgument argument, Value operand) {
   func::FuncOp function = kernel_.functions.front();
@@ -111,8 +126,8 @@ void KernelPrinter::addOperand(BlockArgument argument, Value operand) {
     }
   }
   given.name = names_.fresh(name);
-  // What is only written is a result.
-  if (role == "out") {
+  // What is only written is a result, and so is what is only read where it has been written.
+  if (role == "out" || (role == "inout" && beginsEmpty(operand, launch_))) {
     result_.outputs.emplace_back(operand, type);
     result_.outputNames.push_back(given.name);
   } else {
@@ -274,9 +289,7 @@ static void tidy(ModuleOp kernel) {
 
 /// Numbers that no core of a kernel uses are none of its parameters, so nothing is computed for them.
 /// Positions stay: they may be lengths that types speak of.
-/// Returns whether there are any.
-static bool releaseUnused(func::FuncOp host, const std::map<std::string, BlockKernel> &kernels) {
-  bool any = false;
+static void releaseUnused(func::FuncOp host, const std::map<std::string, BlockKernel> &kernels) {
   host.walk([&](ir::LaunchOp launch) {
     auto found = kernels.find(launch.getKernel().str());
     if (found == kernels.end())
@@ -297,13 +310,11 @@ static bool releaseUnused(func::FuncOp host, const std::map<std::string, BlockKe
         continue;
       OpBuilder b(launch);
       operand.set(b.create<arith::ConstantOp>(launch.getLoc(), b.getZeroAttr(type)));
-      any = true;
     }
   });
-  return any;
 }
 
-/// Removes operations that only requirements and checks of bounds use. Requirements are in the
+/// Removes operations that nothing uses, or only requirements and checks of bounds do. Requirements are in the
 /// header, and bounds are checked by kernels, as are requirements on positions.
 static void dropRequirements(func::FuncOp host, const EntryFacts &facts,
                              const std::map<std::string, BlockKernel> &kernels) {
@@ -353,8 +364,9 @@ static void dropRequirements(func::FuncOp host, const EntryFacts &facts,
   };
   // A launch that is dropped may leave others dead, so this goes on until nothing changes. Walking
   // backwards visits users before what they use.
-  bool isReleased = releaseUnused(host, kernels);
-  for (bool changed = !checks.empty() || isReleased; changed;) {
+  // The host also computes what kernels have come to know as numbers.
+  releaseUnused(host, kernels);
+  for (bool changed = true; changed;) {
     changed = false;
     host.walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
       auto launch = dyn_cast<ir::LaunchOp>(op);
