@@ -4,6 +4,7 @@
 #include "codegen/source/block_drains.h"
 #include "codegen/source/entry.h"
 #include "codegen/source/op_kinds.h"
+#include "codegen/source/tile_literals.h"
 #include "ir/dialect/attributes.h"
 #include "ir/dialect/instruction_op.h"
 
@@ -32,9 +33,11 @@ public:
   KernelPrinter(const BlockKernel &kernel, ir::LaunchOp launch, const EntryFacts &facts,
                 Unwritable unwritable)
       : kernel_(kernel), launch_(launch), facts_(facts), unwritable_(std::move(unwritable)) {}
-  OutlinedKernel print();
+  /// `isEntry`: the kernel stands for the entry, so it is called as that is, with all of its parameters.
+  OutlinedKernel print(bool isEntry);
 
 private:
+  void takeEntrysParameters();
   void addOperand(BlockArgument argument, Value operand);
   void knowLengths(const std::set<std::string> &inTypes);
   std::string body();
@@ -47,6 +50,7 @@ private:
   OutlinedKernel result_;
   std::set<std::string> dims_, bound_, strides_; ///< in types; those that an argument binds
   GivenArguments given_;
+  std::vector<std::string> unused_; ///< parameters that no core uses
   Positions host_;
   Names names_;
 };
@@ -154,6 +158,7 @@ void KernelPrinter::knowLengths(const std::set<std::string> &inTypes) {
 /// Both sides, or the only one. What they share stands before them.
 std::string KernelPrinter::body() {
   SharedByCores shared;
+  shared.unused = unused_;
   std::vector<std::string> sides;
   // The first time finds what the other side says of queues and events.
   for (int pass = 0; pass < 2; ++pass) {
@@ -171,7 +176,30 @@ std::string KernelPrinter::body() {
   return text;
 }
 
-OutlinedKernel KernelPrinter::print() {
+/// All parameters of the entry in their order, also those that no core uses, with their defaults.
+void KernelPrinter::takeEntrysParameters() {
+  std::vector<OutlinedKernel::Argument> all;
+  auto host = launch_->getParentOfType<func::FuncOp>();
+  for (BlockArgument argument : host.getArguments()) {
+    auto name = attrs::name.of(host, argument.getArgNumber());
+    if (!name)
+      continue;
+    auto used = llvm::find_if(result_.arguments,
+                              [&](const auto &each) { return each.value == argument; });
+    bool isUsed = used != result_.arguments.end();
+    bool isPosition = argument.getType().isIndex();
+    all.push_back(isUsed ? *used
+                         : OutlinedKernel::Argument{argument, names_.fresh(name.str()),
+                                                    isPosition ? "int" : typeText(argument.getType()),
+                                                    isa<ir::RefType>(argument.getType())});
+    if (!isUsed)
+      unused_.push_back(all.back().name);
+    all.back().fallback = defaultText(facts_, name.str(), argument.getType());
+  }
+  result_.arguments = std::move(all);
+}
+
+OutlinedKernel KernelPrinter::print(bool isEntry) {
   func::FuncOp function = kernel_.functions.front();
   result_.word = "manual kernel";
   result_.clause = kernel_.functions.size() > 1 ? "on group"
@@ -209,6 +237,8 @@ OutlinedKernel KernelPrinter::print() {
     if (ir::rankOf(operand.getType()) > 0 || isUsed(argument.getArgNumber()))
       addOperand(argument, operand);
   }
+  if (isEntry)
+    takeEntrysParameters();
   result_.dims.assign(dims_.begin(), dims_.end());
   for (const std::string &dim : dims_) {
     bool isBound = llvm::any_of(result_.arguments, [&](const OutlinedKernel::Argument &argument) {
@@ -405,8 +435,9 @@ SourceResult printBlocks(func::FuncOp host, llvm::ArrayRef<ModuleOp> kernels,
   KernelOfLaunch kernelOfLaunch = [&](ir::LaunchOp launch) {
     auto found = byName.find(launch.getKernel().str());
     if (found != byName.end()) {
-      OutlinedKernel kernel = KernelPrinter(found->second, launch, facts, unwritable).print();
-      if (!onlyLaunch(host))
+      bool isEntry = onlyLaunch(host) == launch;
+      OutlinedKernel kernel = KernelPrinter(found->second, launch, facts, unwritable).print(isEntry);
+      if (!isEntry)
         orderArguments(kernel);
       return kernel;
     }
