@@ -84,7 +84,8 @@ static bool beginsEmpty(Value storage, ir::LaunchOp launch) {
   // Around a loop storage keeps what the round before has written.
   return isMade && storage.getParentBlock() == block &&
          llvm::none_of(storage.getUsers(), [&](Operation *user) {
-           return !isa<ir::DimOp>(user) && block->findAncestorOpInBlock(*user)->isBeforeInBlock(launch);
+           return !isa<ir::DimOp>(user) &&
+                  block->findAncestorOpInBlock(*user)->isBeforeInBlock(launch);
          });
 }
 
@@ -184,14 +185,15 @@ void KernelPrinter::takeEntrysParameters() {
     auto name = attrs::name.of(host, argument.getArgNumber());
     if (!name)
       continue;
-    auto used = llvm::find_if(result_.arguments,
-                              [&](const auto &each) { return each.value == argument; });
+    auto used =
+        llvm::find_if(result_.arguments, [&](const auto &each) { return each.value == argument; });
     bool isUsed = used != result_.arguments.end();
     bool isPosition = argument.getType().isIndex();
-    all.push_back(isUsed ? *used
-                         : OutlinedKernel::Argument{argument, names_.fresh(name.str()),
-                                                    isPosition ? "int" : typeText(argument.getType()),
-                                                    isa<ir::RefType>(argument.getType())});
+    all.push_back(isUsed
+                      ? *used
+                      : OutlinedKernel::Argument{argument, names_.fresh(name.str()),
+                                                 isPosition ? "int" : typeText(argument.getType()),
+                                                 isa<ir::RefType>(argument.getType())});
     if (!isUsed)
       unused_.push_back(all.back().name);
     all.back().fallback = defaultText(facts_, name.str(), argument.getType());
@@ -436,7 +438,8 @@ SourceResult printBlocks(func::FuncOp host, llvm::ArrayRef<ModuleOp> kernels,
     auto found = byName.find(launch.getKernel().str());
     if (found != byName.end()) {
       bool isEntry = onlyLaunch(host) == launch;
-      OutlinedKernel kernel = KernelPrinter(found->second, launch, facts, unwritable).print(isEntry);
+      OutlinedKernel kernel =
+          KernelPrinter(found->second, launch, facts, unwritable).print(isEntry);
       if (!isEntry)
         orderArguments(kernel);
       return kernel;

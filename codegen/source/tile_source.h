@@ -28,9 +28,9 @@ struct EntryFacts {
   std::vector<std::string> wheres;
   std::vector<std::string> wheresAsWritten; ///< parallel to `wheres`
   std::map<std::string, int64_t> statics;
-  std::map<std::string, std::string> strides; ///< by parameter: `[S, 1]`
+  std::map<std::string, std::string> strides;    ///< by parameter: `[S, 1]`
   std::map<std::string, ConstantValue> defaults; ///< by parameter
-  std::string target;                         ///< `cpu`, or a chip
+  std::string target;                            ///< `cpu`, or a chip
   /// The kernel in whose source text a location lies; empty if there is none, or if it is the
   /// entry.
   std::function<std::string(mlir::Location)> kernelAt;
