@@ -434,6 +434,27 @@ tune B = 4, TWICE: bool = false, C: [1, 2] = 1
             expect(wrong.code in (1, 5) and reason in wrong.stderr, target, given, wrong)
 
 
+def scalars_given(tools: Tools, folder: pathlib.Path) -> None:
+    """A number is the value of its parameter, to the last one that the type has, or it is refused."""
+    for elem, fine, wrong in (
+        ("u64", (0, 2**63, 2**64 - 1), (-1, 2**64, "1.5")),
+        ("i64", (-(2**63), 2**63 - 1, "1e3"), (2**63, -(2**63) - 1, "1e19")),
+        ("int", (-(2**63), 2**63 - 1), (2**63, "0.5")),
+        ("u8", (0, 255), (-1, 256)),
+        ("i8", (-128, 127), (-129, 128)),
+        ("bool", ("true", 0, 1), (2, -1)),
+    ):
+        stored = "i64" if elem == "int" else elem
+        (folder / "given.ptl").write_text(f"pub program given(s: {elem}) -> (y: {stored}[1]) {{ y = full({stored}[1], {'i64(s)' if elem == 'int' else 's'}) }}\n")
+        for given in fine:
+            done = tools.run("run", "given.ptl", f"s={given}", "-o", "y=y.npy", cwd=folder)
+            wanted = True if given == "true" else int(float(given)) if isinstance(given, str) else given
+            expect(done.code == 0 and int(numpy.load(folder / "y.npy")[0]) == wanted, elem, given, done)
+        for given in wrong:
+            done = tools.run("run", "given.ptl", f"s={given}", cwd=folder)
+            expect(done.code == 1 and "is not a value of" in done.stderr, elem, given, done)
+
+
 def benches(tools: Tools, folder: pathlib.Path) -> None:
     (folder / "benches.ptl").write_text(BENCHES)
     rows = json.loads(tools.run("bench", "benches.ptl", "--json", cwd=folder).stdout)

@@ -27,6 +27,8 @@ LENGTHS = {
     "split_k": {"K": 136},
     "added": {"K": 29},  # the order of atomic sums is that of the threads: one summand
     "turn": {"R": 16},
+    "scaled": {"R": 37, "C": 43},
+    "scaled_whole": {"R": 37, "C": 43},
     "largest": {"N": 43},
     "read_later": {"T": 128},
     "paged_attention": {"B": 3, "H": 5, "P": 19, "J": 43},

@@ -86,6 +86,8 @@ void BlockBody::run() {
     code_.names().reserve(given.name);
     code_.know(argument, given.name);
   }
+  for (const std::string &name : code_.byCores().unused)
+    code_.names().reserve(name);
   for (auto &[flag, queue] : code_.byCores().queues)
     code_.names().reserve(queue.name);
   for (auto &[number, event] : code_.byCores().events)

@@ -34,6 +34,7 @@ struct SharedByCores {
   std::map<int64_t, Queue> queues; ///< by the number of the first flag
   /// The key is whether the event goes to vector cores, and its number.
   std::map<std::pair<bool, int64_t>, CoreEvent> events;
+  std::vector<std::string> unused = {}; ///< names of parameters that neither side uses
 
   /// `wanted`, or a similar name that no queue or event has.
   std::string fresh(const std::string &wanted) const;

@@ -4,6 +4,7 @@
 #include "codegen/source/block_drains.h"
 #include "codegen/source/entry.h"
 #include "codegen/source/op_kinds.h"
+#include "codegen/source/tile_literals.h"
 #include "ir/dialect/attributes.h"
 #include "ir/dialect/instruction_op.h"
 
@@ -32,9 +33,11 @@ public:
   KernelPrinter(const BlockKernel &kernel, ir::LaunchOp launch, const EntryFacts &facts,
                 Unwritable unwritable)
       : kernel_(kernel), launch_(launch), facts_(facts), unwritable_(std::move(unwritable)) {}
-  OutlinedKernel print();
+  /// `isEntry`: the kernel stands for the entry, so it is called as that is, with all of its parameters.
+  OutlinedKernel print(bool isEntry);
 
 private:
+  void takeEntrysParameters();
   void addOperand(BlockArgument argument, Value operand);
   void knowLengths(const std::set<std::string> &inTypes);
   std::string body();
@@ -47,6 +50,7 @@ private:
   OutlinedKernel result_;
   std::set<std::string> dims_, bound_, strides_; ///< in types; those that an argument binds
   GivenArguments given_;
+  std::vector<std::string> unused_; ///< parameters that no core uses
   Positions host_;
   Names names_;
 };
@@ -67,6 +71,22 @@ std::string KernelPrinter::typeText(Type type) {
   }
   std::string text = elementText(ir::elementTypeOf(type));
   return extents.empty() ? text : text + "[" + llvm::join(extents, ", ") + "]";
+}
+
+/// Whether storage has no contents yet when it is launched: what the kernel reads of it, it has written before.
+static bool beginsEmpty(Value storage, ir::LaunchOp launch) {
+  mlir::Block *block = launch->getBlock();
+  auto argument = dyn_cast<BlockArgument>(storage);
+  auto host = launch->getParentOfType<func::FuncOp>();
+  bool isMade = argument ? argument.getOwner()->getParentOp() == host &&
+                               attrs::output.of(host, argument.getArgNumber())
+                         : isa_and_nonnull<ir::AllocOp>(storage.getDefiningOp());
+  // Around a loop storage keeps what the round before has written.
+  return isMade && storage.getParentBlock() == block &&
+         llvm::none_of(storage.getUsers(), [&](Operation *user) {
+           return !isa<ir::DimOp>(user) &&
+                  block->findAncestorOpInBlock(*user)->isBeforeInBlock(launch);
+         });
 }
 
 /// Sizes that are dimensions of the arrays, or of the entry, are no parameters.
@@ -111,8 +131,8 @@ void KernelPrinter::addOperand(BlockArgument argument, Value operand) {
     }
   }
   given.name = names_.fresh(name);
-  // What is only written is a result.
-  if (role == "out") {
+  // What is only written is a result, and so is what is only read where it has been written.
+  if (role == "out" || (role == "inout" && beginsEmpty(operand, launch_))) {
     result_.outputs.emplace_back(operand, type);
     result_.outputNames.push_back(given.name);
   } else {
@@ -139,6 +159,7 @@ void KernelPrinter::knowLengths(const std::set<std::string> &inTypes) {
 /// Both sides, or the only one. What they share stands before them.
 std::string KernelPrinter::body() {
   SharedByCores shared;
+  shared.unused = unused_;
   std::vector<std::string> sides;
   // The first time finds what the other side says of queues and events.
   for (int pass = 0; pass < 2; ++pass) {
@@ -156,7 +177,31 @@ std::string KernelPrinter::body() {
   return text;
 }
 
-OutlinedKernel KernelPrinter::print() {
+/// All parameters of the entry in their order, also those that no core uses, with their defaults.
+void KernelPrinter::takeEntrysParameters() {
+  std::vector<OutlinedKernel::Argument> all;
+  auto host = launch_->getParentOfType<func::FuncOp>();
+  for (BlockArgument argument : host.getArguments()) {
+    auto name = attrs::name.of(host, argument.getArgNumber());
+    if (!name)
+      continue;
+    auto used =
+        llvm::find_if(result_.arguments, [&](const auto &each) { return each.value == argument; });
+    bool isUsed = used != result_.arguments.end();
+    bool isPosition = argument.getType().isIndex();
+    all.push_back(isUsed
+                      ? *used
+                      : OutlinedKernel::Argument{argument, names_.fresh(name.str()),
+                                                 isPosition ? "int" : typeText(argument.getType()),
+                                                 isa<ir::RefType>(argument.getType())});
+    if (!isUsed)
+      unused_.push_back(all.back().name);
+    all.back().fallback = defaultText(facts_, name.str(), argument.getType());
+  }
+  result_.arguments = std::move(all);
+}
+
+OutlinedKernel KernelPrinter::print(bool isEntry) {
   func::FuncOp function = kernel_.functions.front();
   result_.word = "manual kernel";
   result_.clause = kernel_.functions.size() > 1 ? "on group"
@@ -194,6 +239,8 @@ OutlinedKernel KernelPrinter::print() {
     if (ir::rankOf(operand.getType()) > 0 || isUsed(argument.getArgNumber()))
       addOperand(argument, operand);
   }
+  if (isEntry)
+    takeEntrysParameters();
   result_.dims.assign(dims_.begin(), dims_.end());
   for (const std::string &dim : dims_) {
     bool isBound = llvm::any_of(result_.arguments, [&](const OutlinedKernel::Argument &argument) {
@@ -274,9 +321,7 @@ static void tidy(ModuleOp kernel) {
 
 /// Numbers that no core of a kernel uses are none of its parameters, so nothing is computed for them.
 /// Positions stay: they may be lengths that types speak of.
-/// Returns whether there are any.
-static bool releaseUnused(func::FuncOp host, const std::map<std::string, BlockKernel> &kernels) {
-  bool any = false;
+static void releaseUnused(func::FuncOp host, const std::map<std::string, BlockKernel> &kernels) {
   host.walk([&](ir::LaunchOp launch) {
     auto found = kernels.find(launch.getKernel().str());
     if (found == kernels.end())
@@ -297,13 +342,11 @@ static bool releaseUnused(func::FuncOp host, const std::map<std::string, BlockKe
         continue;
       OpBuilder b(launch);
       operand.set(b.create<arith::ConstantOp>(launch.getLoc(), b.getZeroAttr(type)));
-      any = true;
     }
   });
-  return any;
 }
 
-/// Removes operations that only requirements and checks of bounds use. Requirements are in the
+/// Removes operations that nothing uses, or only requirements and checks of bounds do. Requirements are in the
 /// header, and bounds are checked by kernels, as are requirements on positions.
 static void dropRequirements(func::FuncOp host, const EntryFacts &facts,
                              const std::map<std::string, BlockKernel> &kernels) {
@@ -353,8 +396,9 @@ static void dropRequirements(func::FuncOp host, const EntryFacts &facts,
   };
   // A launch that is dropped may leave others dead, so this goes on until nothing changes. Walking
   // backwards visits users before what they use.
-  bool isReleased = releaseUnused(host, kernels);
-  for (bool changed = !checks.empty() || isReleased; changed;) {
+  // The host also computes what kernels have come to know as numbers.
+  releaseUnused(host, kernels);
+  for (bool changed = true; changed;) {
     changed = false;
     host.walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
       auto launch = dyn_cast<ir::LaunchOp>(op);
@@ -393,8 +437,10 @@ SourceResult printBlocks(func::FuncOp host, llvm::ArrayRef<ModuleOp> kernels,
   KernelOfLaunch kernelOfLaunch = [&](ir::LaunchOp launch) {
     auto found = byName.find(launch.getKernel().str());
     if (found != byName.end()) {
-      OutlinedKernel kernel = KernelPrinter(found->second, launch, facts, unwritable).print();
-      if (!onlyLaunch(host))
+      bool isEntry = onlyLaunch(host) == launch;
+      OutlinedKernel kernel =
+          KernelPrinter(found->second, launch, facts, unwritable).print(isEntry);
+      if (!isEntry)
         orderArguments(kernel);
       return kernel;
     }

@@ -74,12 +74,14 @@ void ProgramEntry::beginAsZeros(BlockArgument output, Operation *at) {
   noteWritten(output, at);
 }
 
-/// Outputs that a loop writes first, and kernels in parts, need contents before the loop.
+/// Outputs that a loop writes first, and kernels in parts, need contents before the loop; so do those that a `while` writes where it
+/// decides whether to go on, because the checker does not know that it comes there.
 void ProgramEntry::beginOutputs(Operation *loop) {
   for (BlockArgument output : entry_.function.getArguments()) {
     bool isInLoop = llvm::any_of(writersOf(output),
                                  [&](Operation *writer) { return loop->isAncestor(writer); });
-    if (isInLoop && !isWritten(output, loop) && isWrittenInParts(output))
+    if (isInLoop && !isWritten(output, loop) &&
+        (isa<scf::WhileOp>(loop) || isWrittenInParts(output)))
       beginAsZeros(output, loop);
   }
 }

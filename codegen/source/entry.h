@@ -40,7 +40,7 @@ public:
       return false;
     // A kernel that is called may have the same requirement as the entry.
     return check.getMessage().starts_with("`" + facts.name + "` needs `") ||
-           llvm::any_of(facts.wheres, [&](const std::string &condition) {
+           llvm::any_of(facts.wheresAsWritten, [&](const std::string &condition) {
              return check.getMessage().contains("needs `" + condition + "`");
            });
   }

@@ -55,13 +55,16 @@ static void assignAll(BodyCode &code, ValueRange targets, ValueRange values) {
   }
 }
 
+void printAssignments(BodyCode &code, Operation *at, ValueRange targets, ValueRange values) {
+  StatementScope scope(code, at);
+  // What is computed for the operation stands before it, in the loop.
+  code.kind().before(at);
+  assignAll(code, targets, values);
+}
+
 void printYield(BodyCode &code, mlir::Block &block, ValueRange targets) {
-  {
-    StatementScope scope(code, block.getTerminator());
-    // What is computed for the terminator stands before it, in the loop.
-    code.kind().before(block.getTerminator());
-    assignAll(code, targets, block.getTerminator()->getOperands());
-  }
+  Operation *yield = block.getTerminator();
+  printAssignments(code, yield, targets, yield->getOperands());
   code.kind().closed(block);
 }
 

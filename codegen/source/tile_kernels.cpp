@@ -46,7 +46,8 @@ std::string docLines(const std::string &doc) {
 std::string OutlinedKernel::text(const std::string &name) const {
   std::vector<std::string> params, results;
   for (const Argument &argument : arguments)
-    params.push_back(argument.name + ": " + (argument.isInout ? "inout " : "") + argument.type);
+    params.push_back(argument.name + ": " + (argument.isInout ? "inout " : "") + argument.type +
+                     argument.fallback);
   for (size_t i = 0; i < outputs.size(); ++i)
     results.push_back(outputNames[i] + ": " + outputs[i].second);
   std::string text = word + " " + name;

@@ -15,6 +15,7 @@ struct OutlinedKernel {
     mlir::Value value;
     std::string name, type;
     bool isInout = false;
+    std::string fallback = {}; ///< ` = 0.1` where the parameter has a default
   };
   std::string doc; ///< lines without the prefix `///`
   std::vector<Argument> arguments;

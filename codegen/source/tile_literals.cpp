@@ -66,6 +66,21 @@ Expression literalText(Attribute attribute, Type type, bool typed) {
   return {text.str().str(), text[0] == '-' ? Precedence::Unary : Precedence::Postfix};
 }
 
+std::string defaultText(const EntryFacts &facts, const std::string &parameter, Type type) {
+  auto found = facts.defaults.find(parameter);
+  if (found == facts.defaults.end())
+    return "";
+  const ConstantValue &value = found->second;
+  Type elem = ir::elementTypeOf(type);
+  Builder b(type.getContext());
+  Attribute number;
+  if (isa<FloatType>(elem))
+    number = b.getFloatAttr(elem, value.isReal ? value.real : static_cast<double>(value.whole));
+  else
+    number = b.getIntegerAttr(elem, value.isReal ? static_cast<int64_t>(value.real) : value.whole);
+  return " = " + literalText(number, elem, /*typed=*/false).text;
+}
+
 Attribute constantAttribute(Value value) {
   Operation *op = value.getDefiningOp();
   if (auto constant = dyn_cast_or_null<arith::ConstantOp>(op))

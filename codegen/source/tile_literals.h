@@ -2,6 +2,7 @@
 #pragma once
 
 #include "codegen/source/body_code.h"
+#include "codegen/source/tile_source.h"
 #include "ir/dialect/ptl_dialect.h"
 
 namespace ptl::source {
@@ -9,6 +10,9 @@ namespace ptl::source {
 /// A constant. `typed`: the context does not determine its type, so a conversion is printed unless
 /// it has the default type.
 Expression literalText(mlir::Attribute value, mlir::Type type, bool typed);
+
+/// What stands behind a parameter of the type: ` = 0.1`; empty if the parameter has no default.
+std::string defaultText(const EntryFacts &facts, const std::string &parameter, mlir::Type type);
 
 /// The attribute of the constant that defines `value`; null if it is not a constant.
 mlir::Attribute constantAttribute(mlir::Value value);

@@ -182,17 +182,52 @@ void printFor(BodyCode &code, scf::ForOp loop) {
     code.knowVariable(result, code.known(arg).text);
 }
 
+/// Whether the condition of a loop is one expression of what the loop carries, as the head of a `while` has it.
+static bool isPlainCondition(scf::WhileOp loop, scf::ConditionOp condition) {
+  auto before = loop.getBeforeArguments();
+  return llvm::all_of(condition.getArgs(),
+                      [&](Value given) { return llvm::is_contained(before, given); }) &&
+         llvm::all_of(loop.getBeforeBody()->without_terminator(),
+                      [](Operation &op) { return isMemoryEffectFree(&op); });
+}
+
+/// Each value that the condition passes on is the variable of what the loop carries at its place.
+static void knowPassed(BodyCode &code, ValueRange passed, ValueRange variables) {
+  for (auto [value, variable] : llvm::zip(passed, variables))
+    code.knowVariable(value, code.known(variable).text);
+}
+
+/// A condition that takes statements stands in the body, and a variable says whether the loop goes on.
+static void printConditionInBody(BodyCode &code, scf::WhileOp loop, scf::ConditionOp condition) {
+  auto before = loop.getBeforeArguments();
+  std::string goesOn = code.names().fresh("goes_on");
+  code.line("var " + goesOn + " = true");
+  code.line("while " + goesOn + " {");
+  printBlock(code, *loop.getBeforeBody());
+  {
+    StatementScope scope(code, condition);
+    // What decides may read the variables that are assigned next.
+    code.line(goesOn + " = " + valueText(code, condition.getCondition()).text);
+  }
+  printAssignments(code, condition, before, condition.getArgs());
+  code.line("if " + goesOn + " {");
+  knowPassed(code, loop.getAfterArguments(), before);
+  printBlock(code, *loop.getAfterBody());
+  printYield(code, *loop.getAfterBody(), before);
+  code.line("}");
+  code.line("}");
+  knowPassed(code, loop.getResults(), before);
+}
+
 void printWhile(BodyCode &code, scf::WhileOp loop) {
   auto condition = cast<scf::ConditionOp>(loop.getBeforeBody()->getTerminator());
   auto before = loop.getBeforeArguments();
-  // The language has the condition in the head, so only conditions without effects can be written.
-  bool isPlain = llvm::all_of(condition.getArgs(),
-                              [&](Value given) { return llvm::is_contained(before, given); });
-  for (Operation &op : loop.getBeforeBody()->without_terminator())
-    isPlain &= isMemoryEffectFree(&op);
-  if (!isPlain)
-    code.unwritable(loop, "its condition has effects");
   carry(code, loop.getInits(), before, loop);
+  if (!isPlainCondition(loop, condition)) {
+    if (!llvm::equal(ValueRange(before).getTypes(), loop.getResultTypes()))
+      code.unwritable(loop, "its condition gives values that the loop does not carry");
+    return printConditionInBody(code, loop, condition);
+  }
   // All of the condition must fit in one expression.
   for (Operation &op : loop.getBeforeBody()->without_terminator())
     code.inlining().decided[&op] = true;
@@ -202,13 +237,11 @@ void printWhile(BodyCode &code, scf::WhileOp loop) {
     holds = valueText(code, condition.getCondition()).text;
   }
   code.line("while " + holds + " {");
-  for (auto [arg, own] : llvm::zip(loop.getAfterArguments(), condition.getArgs()))
-    code.knowVariable(arg, code.known(own).text);
+  knowPassed(code, loop.getAfterArguments(), condition.getArgs());
   printBlock(code, *loop.getAfterBody());
   printYield(code, *loop.getAfterBody(), before);
   code.line("}");
-  for (auto [result, own] : llvm::zip(loop.getResults(), condition.getArgs()))
-    code.knowVariable(result, code.known(own).text);
+  knowPassed(code, loop.getResults(), condition.getArgs());
 }
 
 void printGrid(BodyCode &code, ir::ParallelOp grid) {

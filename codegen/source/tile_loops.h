@@ -11,7 +11,7 @@ namespace ptl::source {
 /// Prints a loop; each carried value becomes a `var`, which holds the loop's result afterwards.
 void printFor(BodyCode &code, mlir::scf::ForOp loop);
 
-/// The same for a `while` loop, whose condition must be a single expression.
+/// The same for a `while` loop. A condition that takes statements stands in its body.
 void printWhile(BodyCode &code, mlir::scf::WhileOp loop);
 
 /// Prints the loops of one grid and its body. A grid whose bounds depend on the variables of an

@@ -29,6 +29,7 @@ std::string Entry::header(const char *kind, const std::function<std::string(Type
       params.push_back(name + ": " + (isInout ? "inout " : "") + typeText(argument.getType()));
       if (auto strides = facts.strides.find(name); strides != facts.strides.end())
         params.back() += " strides " + strides->second;
+      params.back() += defaultText(facts, name, argument.getType());
     }
     if (std::string name = attribute(argument, attrs::output); !name.empty()) {
       auto value = initial.find(name);

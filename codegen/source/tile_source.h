@@ -12,15 +12,25 @@
 
 namespace ptl::source {
 
+/// A constant that the checker has folded.
+struct ConstantValue {
+  double real = 0;
+  int64_t whole = 0;
+  bool isReal = false; ///< whether `real` is its value, else `whole`
+};
+
 /// Facts about a declaration that the IR of its function does not hold.
 struct EntryFacts {
   std::string name;
   std::string doc; ///< lines without the prefix `///`
   bool isPub = false;
-  std::vector<std::string> wheres; ///< those that do not merely filter tunables
+  /// Those that do not merely filter tunables, with numbers in the place of constants of files.
+  std::vector<std::string> wheres;
+  std::vector<std::string> wheresAsWritten; ///< parallel to `wheres`
   std::map<std::string, int64_t> statics;
-  std::map<std::string, std::string> strides; ///< by parameter: `[S, 1]`
-  std::string target;                         ///< `cpu`, or a chip
+  std::map<std::string, std::string> strides;    ///< by parameter: `[S, 1]`
+  std::map<std::string, ConstantValue> defaults; ///< by parameter
+  std::string target;                            ///< `cpu`, or a chip
   /// The kernel in whose source text a location lies; empty if there is none, or if it is the
   /// entry.
   std::function<std::string(mlir::Location)> kernelAt;

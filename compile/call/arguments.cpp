@@ -428,26 +428,45 @@ std::optional<rt::OwnedArray> Resolver::make(const rt::Param &param, const std::
   return array;
 }
 
+/// The bits of a whole number, as `Scalar::i`; nothing for a number that the type does not have, which would become another one.
+static std::optional<int64_t> wholeIn(const std::string &text, ElemKind kind) {
+  // Large numbers are read as they are written, because they do not fit a double.
+  std::optional<int64_t> number = integerIn(text);
+  std::optional<uint64_t> large = integerIn<uint64_t>(text);
+  std::optional<double> real = readNumber(text);
+  bool isWhole = !number && !large && real && *real == std::floor(*real);
+  if (isWhole && *real >= -0x1p63 && *real < 0x1p63)
+    number = static_cast<int64_t>(*real);
+  else if (isWhole && *real >= 0 && *real < 0x1p64)
+    large = static_cast<uint64_t>(*real);
+  if (kind == ElemKind::U64 && large)
+    return static_cast<int64_t>(*large);
+  bool isBool = kind == ElemKind::Bool;
+  int64_t low = isBool ? 0 : smallestInteger(kind);
+  int64_t high = isBool ? 1 : kind == ElemKind::U64 ? INT64_MAX : largestInteger(kind);
+  return number && *number >= low && *number <= high ? number : std::nullopt;
+}
+
 std::optional<PtlScalar> Resolver::scalar(const rt::Param &param, const std::string &text) {
   ElemKind kind = *kindOf(elemOf(param));
-  std::optional<int64_t> integer = integerIn(text);
   std::optional<double> number = readNumber(text);
-  if (!number && !integer) {
+  if (!number && !integerIn(text) && !integerIn<uint64_t>(text)) {
     fail(param.name, "`" + text + "` is not a number");
     return std::nullopt;
   }
   PtlScalar cell{};
-  // Integers take the exact way, because large ones do not fit a double.
-  bool exact = integer && !isFloat(kind);
-  Scalar value = exact ? Scalar{0, wrapInteger(static_cast<uint64_t>(*integer), kind)}
-                       : convertScalar(Scalar::real(*number), ElemKind::F64, kind);
-  // A value that changes by conversion, such as 1.5 or one out of range, was not meant.
-  if (!isFloat(kind) && number && static_cast<double>(value.i) != *number) {
-    fail(param.name, text + " is not a value of " + std::string(elemName(kind)));
-    return std::nullopt;
+  if (!isFloat(kind)) {
+    std::optional<int64_t> whole = wholeIn(text, kind);
+    // A value that changes by conversion, such as 1.5 or one out of range, was not meant.
+    if (!whole)
+      fail(param.name, text + " is not a value of " + std::string(elemName(kind)));
+    else
+      storeElem(&cell, kind, Scalar{0, *whole});
+    return whole ? std::optional(cell) : std::nullopt;
   }
+  Scalar value = convertScalar(Scalar::real(*number), ElemKind::F64, kind);
   // A number that is too large for a float would become an infinity, which was not written.
-  if (isFloat(kind) && number && std::isfinite(*number) && !std::isfinite(value.f)) {
+  if (std::isfinite(*number) && !std::isfinite(value.f)) {
     fail(param.name, text + " is too large for " + std::string(elemName(kind)));
     return std::nullopt;
   }

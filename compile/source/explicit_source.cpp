@@ -4,6 +4,7 @@
 #include "codegen/source/origins.h"
 #include "codegen/source/tile_source.h"
 #include "compile/chip/lower_to_chip.h"
+#include "compile/source/header_facts.h"
 #include "compile/source/kept_comments.h"
 #include "compile/source_spans.h"
 #include "frontend/format/format.h"
@@ -17,35 +18,6 @@
 #include <algorithm>
 
 namespace ptl {
-
-/// Requirements with the values of `static` dimensions put in; those on constants alone hold. That a
-/// `fn` is associative is no condition on arguments: the kernels and programs made of it say nothing.
-static std::vector<std::string> requirementsOf(const CallableDecl &decl,
-                                               const std::map<std::string, int64_t> &statics) {
-  std::map<std::string, std::string> values;
-  for (const auto &[name, value] : statics)
-    values[name] = std::to_string(value);
-  std::vector<std::string> texts;
-  for (const WhereClause &clause : decl.wheres) {
-    std::string text = source::renamed(clause.text, values);
-    bool isPromise = text == "associative";
-    if (!isPromise && !clause.onTunables && !source::identifiersOf(text).empty())
-      texts.push_back(text);
-  }
-  return texts;
-}
-
-static std::map<std::string, std::string> stridesOf(const CallableDecl &decl, DimContext &dims) {
-  std::map<std::string, std::string> texts;
-  for (const Local *param : decl.params) {
-    std::string text;
-    for (Dim stride : param->type->strides)
-      text += (text.empty() ? "[" : ", ") + source::dimension(dims.toString(stride)).text;
-    if (!text.empty())
-      texts[param->name] = text + "]";
-  }
-  return texts;
-}
 
 static bool holds(Span outer, Span inner) {
   return outer.file == inner.file && outer.begin <= inner.begin && inner.end <= outer.end;
@@ -179,9 +151,8 @@ std::optional<ExplicitText> explicitSource(const CompileContext &context,
   facts.name = name;
   facts.doc = decl.doc;
   facts.isPub = decl.isPub;
-  facts.wheres = requirementsOf(decl, binding.statics);
   facts.statics = binding.statics;
-  facts.strides = stridesOf(decl, *program.dims);
+  addHeaderFacts(decl, binding.statics, *program.dims, facts);
   facts.target = chip ? chip->name : "cpu";
   if (chip)
     facts.placeOf = placesOfTiles();

@@ -1,5 +1,7 @@
 #include "frontend/dim/facts_prover.h"
 
+#include "frontend/dim/facts_goals.h"
+
 #include <algorithm>
 
 namespace ptl {
@@ -24,10 +26,6 @@ static constexpr int kMaxLinks = 3;
 static constexpr int kNeverZero = -1;
 
 static const FactMask noFacts;
-
-static bool isChoice(const DimAtom &atom) {
-  return atom.kind == DimAtomKind::Min || atom.kind == DimAtomKind::Max;
-}
 
 /// A linear system whose columns are monomials. Rows come from a pool of candidates, and only those
 /// that can cancel something: a monomial that is too great needs a row in which it is negative.
@@ -253,12 +251,6 @@ const std::vector<DimKnowledge> &FactProver::know(const DimMonomial &monomial) {
 
 // ---- Filling a system ---------------------------------------------------------------------------
 
-/// Whether the goal has a product x*y, so that facts about y times x >= 0 may help.
-static bool hasProduct(Dim goal) {
-  return std::any_of(goal.terms().begin(), goal.terms().end(),
-                     [](const DimTerm &term) { return term.monomial->degree == 2; });
-}
-
 void FactProver::offerProducts(System &system, Dim goal) {
   int products = 0;
   for (const DimTerm &term : goal.terms()) {
@@ -372,17 +364,6 @@ bool FactProver::eliminates(const std::vector<Assumption> &assumptions, bool wit
   return false;
 }
 
-/// The divisor of a quotient in a sum, where it is no number.
-static Dim symbolicDivisor(DimContext &context, Dim sum) {
-  for (const DimTerm &term : sum.terms()) {
-    const DimAtom *atom = term.monomial->degree == 1 ? term.monomial->factors[0].atom : nullptr;
-    if (atom && atom->kind == DimAtomKind::FloorDiv && !atom->operands[1].isConstant() &&
-        context.isPlainlyNonNegative(atom->operands[1]))
-      return atom->operands[1];
-  }
-  return {};
-}
-
 bool FactProver::refutes(const std::vector<Assumption> &assumptions, FactMask &from, int splits) {
   // The columns of the goal come first, so a choice in the goal is split before one of a fact.
   const DimAtom *choice = nullptr;
@@ -395,7 +376,7 @@ bool FactProver::refutes(const std::vector<Assumption> &assumptions, FactMask &f
   const Assumption &first = assumptions[0];
   if (Dim divisor = first.isZero ? Dim() : symbolicDivisor(context_, first.value)) {
     std::vector<Assumption> more = assumptions;
-    more.push_back({context_.mul(first.value, divisor), false, nullptr});
+    more.push_back({context_.mul(tightened(context_, first.value), divisor), false, nullptr});
     const DimAtom *none = nullptr;
     if (more.back().value && eliminates(more, false, from, none))
       return true;
@@ -519,10 +500,31 @@ bool FactProver::isNonNegative(Dim a, FactMask &from) {
   // Many questions need no facts, and are not stored.
   if (!a || context_.isPlainlyNonNegative(a))
     return a.isKnown();
-  return remembered(a, depth_, from, [&](FactMask &used) { return findsNonNegative(a, used); });
+  auto find = [&](FactMask &used) { return findsNonNegative(a, used, kMaxNested); };
+  return remembered(a, depth_, from, find);
 }
 
-bool FactProver::findsNonNegative(Dim a, FactMask &used) {
+/// As `followsByOperands`, but each operand is a question by itself: a case split keeps the choice in its goal, and finds nothing
+/// that rests on the form of the goal, such as multiples of a divisor.
+bool FactProver::findsAllOperands(Dim a, FactMask &used, int nested) {
+  for (const DimTerm &term : a.terms()) {
+    const DimAtom *atom = term.monomial->degree == 1 ? term.monomial->factors[0].atom : nullptr;
+    if (!atom || !isChoice(*atom) || (atom->kind == DimAtomKind::Min) != (term.coefficient > 0))
+      continue;
+    Dim rest = context_.sub(a, context_.scale(context_.atomDim(*atom), term.coefficient));
+    FactMask all;
+    auto holds = [&](Dim operand) {
+      Dim chosen = context_.add(rest, context_.scale(operand, term.coefficient));
+      return context_.isPlainlyNonNegative(chosen) ||
+             (chosen && findsNonNegative(chosen, all, nested - 1));
+    };
+    if (std::ranges::all_of(atom->operands, holds))
+      return used |= all, true;
+  }
+  return false;
+}
+
+bool FactProver::findsNonNegative(Dim a, FactMask &used, int nested) {
   // The proof is by contradiction: a < 0 is -1 - a >= 0 over the integers.
   Dim opposite = context_.sub(context_.constant(-1), a);
   // The opposite holds always, so there is no proof.
@@ -536,7 +538,8 @@ bool FactProver::findsNonNegative(Dim a, FactMask &used) {
   if (facts_.mayBeNegative(a))
     return false;
   attempts_ = 0;
-  return refutes({{opposite, false, nullptr}}, used, depth_ == 0 ? 0 : kMaxSplits);
+  return refutes({{opposite, false, nullptr}}, used, depth_ == 0 ? 0 : kMaxSplits) ||
+         (depth_ > 0 && nested > 0 && findsAllOperands(a, used, nested));
 }
 
 bool FactProver::isZero(Dim a, FactMask &from) {

@@ -38,7 +38,8 @@ private:
   const std::vector<DimKnowledge> &know(const DimMonomial &monomial);
   void knowDivision(std::vector<DimKnowledge> &known, const DimAtom &atom, Dim rest);
   void knowChoice(std::vector<DimKnowledge> &known, const DimAtom &atom, Dim rest);
-  bool findsNonNegative(Dim a, FactMask &used);
+  bool findsNonNegative(Dim a, FactMask &used, int nested);
+  bool findsAllOperands(Dim a, FactMask &used, int nested);
   template <typename Find> bool remembered(Dim a, int question, FactMask &from, Find find);
   bool followsFromOne(Dim a, FactMask &from);
   bool followsFromFactors(Dim a, FactMask &from);

@@ -288,6 +288,19 @@ TEST_F(FactsTest, FlattenedPositions) {
   EXPECT_TRUE_FACT(facts.proveNonNegative(add(mul(i, M), j)));
 }
 
+TEST_F(FactsTest, NumberedTilesAreWhole) {
+  FactSet facts(dims);
+  facts.addDivides(c(8), N);
+  Dim across = dims.ceilDiv(M, c(4));
+  Dim i = loop(facts, "i", c(0), mul(dims.ceilDiv(N, c(8)), across));
+  Dim row = dims.floorDiv(i, across);
+  // A row of tiles has eight rows, because eight divide them, and of tiles of one row each has its row.
+  EXPECT_TRUE_FACT(facts.proveEqual(dims.min(c(8), sub(N, dims.scale(row, 8))), c(8)));
+  Dim j = loop(facts, "j", c(0), mul(S, across));
+  EXPECT_TRUE_FACT(facts.proveEqual(dims.min(c(1), sub(S, dims.floorDiv(j, across))), c(1)));
+  EXPECT_FALSE(facts.proveEqual(dims.min(c(2), sub(S, dims.floorDiv(j, across))), c(2)).isTrue());
+}
+
 TEST_F(FactsTest, SymbolicBounds) {
   FactSet facts(dims);
   Range i = tiles(facts, "i", c(0), N, T);
