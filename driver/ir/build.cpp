@@ -303,6 +303,33 @@ bool Builder::emitTexts(std::vector<ChipProgram> programs, const Machine &machin
   return verified;
 }
 
+/// Whether the strides of a type are those of its shape.
+static bool isDense(DimContext &dims, const Type &type) {
+  Dim expected = dims.constant(1);
+  for (size_t i = type.strides.size(); i-- > 0;) {
+    if (type.strides[i] != expected)
+      return false;
+    expected = dims.mul(expected, type.extents[i].dim);
+  }
+  return true;
+}
+
+/// What is emitted is launched by others, who do not pack arrays as the runtime does.
+static void warnOfStrides(Session &session, const CheckedProgram &program,
+                          const CallableDecl &decl) {
+  for (const Local *param : decl.params) {
+    const Type &type = *param->type;
+    if (isDense(*program.dims, type))
+      continue;
+    std::string strides;
+    for (Dim stride : type.strides)
+      strides += (strides.empty() ? "[" : ", ") + program.dims->toString(stride);
+    session.sink()
+        .report(DiagId::EmittedAsDense, param->span, {param->name, strides + "]"})
+        .help("pack the array before the kernel is launched, as `ptlc run` does");
+  }
+}
+
 /// The block level of each variant, one kernel after the other.
 ExitCode Builder::emitBlocks(const CompileContext &context,
                              const std::vector<ManifestEntry> &entries) {
@@ -311,7 +338,9 @@ ExitCode Builder::emitBlocks(const CompileContext &context,
   BufferLedger ledger;
   std::vector<StatementParts> statements;
   const Machine &machine = *context.options().chip;
-  for (const ManifestEntry &entry : entries)
+  for (const ManifestEntry &entry : entries) {
+    if (wants(StageId::Pto) || wants(StageId::Cpp))
+      warnOfStrides(session_, context.program(), *entry.decl);
     for (const ManifestVariant &variant : entry.variants) {
       std::optional<BuiltEntry> built = buildVariant(context, entry, variant);
       std::optional<ChipProgram> program;
@@ -339,6 +368,7 @@ ExitCode Builder::emitBlocks(const CompileContext &context,
           pto::writeSyncJson(variant.symbol, each, out);
       programs.push_back(std::move(*program));
     }
+  }
   emit(StageId::Sync, sync);
   emit(StageId::Proof, proof);
   if (wants(StageId::Ledger))
