@@ -309,7 +309,7 @@ static bool isDense(DimContext &dims, const Type &type) {
   for (size_t i = type.strides.size(); i-- > 0;) {
     if (type.strides[i] != expected)
       return false;
-    expected = dims.mul(expected, type.extents[i].dim);
+    expected = dims.mul(expected, type.extents[i].length);
   }
   return true;
 }

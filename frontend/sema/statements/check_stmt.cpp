@@ -72,6 +72,11 @@ static void bindTuple(Context &ctx, LetStmt *let, NodeId pattern, const Type *ty
     const Type *element = fits ? type->elements[i] : errorType(ctx);
     if (ctx.tree.is(names[i], NodeKind::TuplePattern)) {
       ctx.sink.report(DiagId::NestedPattern, ctx.span(names[i]), {});
+      // Uses of the names in it are silent.
+      for (NodeId inner : TuplePatternView(ctx.tree, names[i]).elements())
+        if (ctx.tree.is(inner, NodeKind::Name))
+          let->locals.push_back(
+              declareLocal(ctx, kind, ctx.text(inner), ctx.span(inner), errorType(ctx), inner));
       continue;
     }
     let->locals.push_back(
