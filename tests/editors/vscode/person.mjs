@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import path from "node:path";
 
 const { chromium: browsers } = createRequire(path.join(process.env.NODE_PATH, "index.js"))("playwright-core");
-export const patience = Number(process.env.PTL_TEST_PATIENCE || 60_000); // A loaded machine is slow.
+export const patience = Number(process.env.PTL_TEST_PATIENCE || 180_000); // A loaded machine is slow.
 
 /** A browser with one page; `viewport` is its size. */
 export async function openBrowser(chromium, viewport) {
