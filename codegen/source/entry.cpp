@@ -239,8 +239,17 @@ bool ProgramEntry::fills(Operation *writer, Value ref) {
   return grid && storesWhole(ref, groupFrom(grid));
 }
 
-/// Whether each arm of a branch fills storage once, in a grid, by a launch or in a branch of its own
-/// that does, and reads nothing of it; `writers` are all that write it.
+/// Whether these grids are written as one kernel.
+bool ProgramEntry::areOneGroup(llvm::ArrayRef<Operation *> grids) {
+  auto first = dyn_cast<ir::ParallelOp>(grids.front());
+  if (!first)
+    return false;
+  std::vector<ir::ParallelOp> group = groupFrom(first);
+  return llvm::all_of(grids, [&](Operation *grid) { return llvm::is_contained(group, grid); });
+}
+
+/// Whether each arm of a branch fills storage once, in grids that are one kernel, by a launch or in a
+/// branch of its own that does, and reads nothing of it; `writers` are all that write it.
 bool ProgramEntry::fillsInArms(scf::IfOp branch, Value ref, llvm::ArrayRef<Operation *> writers) {
   if (branch->getNumResults() > 0 || branch.getElseRegion().empty())
     return false;
@@ -250,11 +259,13 @@ bool ProgramEntry::fillsInArms(scf::IfOp branch, Value ref, llvm::ArrayRef<Opera
       if (Operation *here = arm.front().findAncestorOpInBlock(*writer);
           here && !llvm::is_contained(inside, here))
         inside.push_back(here);
-    if (inside.size() != 1)
+    // The group is that of the first grid.
+    llvm::sort(inside, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    if (inside.empty() || (inside.size() > 1 && !areOneGroup(inside)))
       return false;
     bool isRead = llvm::any_of(ref.getUsers(), [&](Operation *user) {
       return arm.isAncestor(user->getParentRegion()) && !isa<ir::DimOp>(user) &&
-             !inside.front()->isAncestor(user);
+             llvm::none_of(inside, [&](Operation *each) { return each->isAncestor(user); });
     });
     if (auto nested = dyn_cast<scf::IfOp>(inside.front()))
       return !isRead && fillsInArms(nested, ref, writers);

@@ -87,6 +87,7 @@ private:
   bool keepsOrder() const override { return entry_.facts.placeOf != nullptr; }
   bool store(ir::StoreOp store);
   mlir::scf::IfOp choiceFor(ir::AllocOp alloc);
+  bool areOneGroup(llvm::ArrayRef<mlir::Operation *> grids);
   bool fillsInArms(mlir::scf::IfOp branch, mlir::Value ref,
                    llvm::ArrayRef<mlir::Operation *> writers);
   void noteChoices(mlir::scf::IfOp outermost, ir::AllocOp alloc);

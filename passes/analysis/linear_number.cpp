@@ -99,8 +99,25 @@ Value valueOf(OpBuilder &builder, Location loc, const Linear &number) {
   return builder.createOrFold<arith::AddIOp>(loc, sum, constant(number.constant));
 }
 
+namespace {
+/// A length that is divided by a number.
+struct PartOfLength {
+  Value length;
+  int64_t divisor;
+};
+} // namespace
+
+static std::optional<PartOfLength> partOfLength(Value number) {
+  auto quotient = number.getDefiningOp<arith::FloorDivSIOp>();
+  IntegerAttr divisor;
+  if (!quotient || !matchPattern(quotient.getRhs(), m_Constant(&divisor)) || divisor.getInt() < 1 ||
+      !isLength(quotient.getLhs()))
+    return std::nullopt;
+  return PartOfLength{quotient.getLhs(), divisor.getInt()};
+}
+
 bool isLength(Value number) {
-  if (number.getDefiningOp<DimOp>())
+  if (number.getDefiningOp<DimOp>() || partOfLength(number))
     return true;
   auto argument = dyn_cast<BlockArgument>(number);
   auto function =
@@ -108,16 +125,32 @@ bool isLength(Value number) {
   return function && attrs::dim.isOn(function, argument.getArgNumber());
 }
 
+/// The number without what is taken away of lengths by parts of them: `N - N / 2` is at least `N - N`.
+static Linear withoutParts(const Linear &number) {
+  Linear least = number;
+  for (auto [value, count] : number.terms)
+    if (std::optional<PartOfLength> part = count < 0 ? partOfLength(value) : std::nullopt) {
+      int64_t lengths = llvm::divideCeilSigned(-count, part->divisor);
+      least = least.plus(Linear{0, {{value, 1}}}, -count)
+                  .plus(Linear{0, {{part->length, 1}}}, -lengths);
+    }
+  return least;
+}
+
 bool isNeverNegative(const Linear &number) {
-  return number.constant >= 0 && llvm::all_of(number.terms, [](const auto &term) {
+  Linear least = withoutParts(number);
+  return least.constant >= 0 && llvm::all_of(least.terms, [](const auto &term) {
            return term.second > 0 && isLength(term.first);
          });
 }
 
 int64_t usually(const Linear &number) {
   int64_t sum = number.constant;
-  for (auto [value, count] : number.terms)
-    sum += count * (isLength(value) ? 1 << 20 : 1 << 8);
+  for (auto [value, count] : number.terms) {
+    std::optional<PartOfLength> part = partOfLength(value);
+    int64_t length = isLength(value) ? int64_t(1) << 20 : 1 << 8;
+    sum += count * (part ? usually(Linear{0, {{part->length, 1}}}) / part->divisor : length);
+  }
   return sum;
 }
 

@@ -27,7 +27,7 @@ Linear linearOf(mlir::Value number);
 /// The number as an `index`, computed where the builder is.
 mlir::Value valueOf(mlir::OpBuilder &builder, mlir::Location loc, const Linear &number);
 
-/// Whether an integer is a length, which is at least 0: a dimension of the program, or the length of an array.
+/// Whether an integer is a length, which is at least 0: a dimension of the program, the length of an array, or a part of one, `N / 2`.
 bool isLength(mlir::Value number);
 
 /// Whether the number is at least 0 whatever its lengths are.

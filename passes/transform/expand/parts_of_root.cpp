@@ -119,6 +119,19 @@ void Cut::notePad(PadOp pad, int64_t axis, const Linear &from) {
   note(pad.getX(), axis, from.minus(before));
 }
 
+/// Whether a value is computed for one operation alone, seen through views: it is computed where that operation is, and would have to be
+/// stored first if several regions read it.
+static bool isComputedForOne(Value value) {
+  for (Operation *op = value.getDefiningOp(); op && onlyUser(value); op = value.getDefiningOp()) {
+    if (isElementwise(op))
+      return true;
+    if (!isView(op) && !isa<CastOp>(op))
+      return false;
+    value = op->getOperand(0);
+  }
+  return false;
+}
+
 /// Collects where parts meet in a value, whose element `from` is the root's first one.
 void Cut::note(Value value, int64_t axis, const Linear &from) {
   Operation *op = value.getDefiningOp();
@@ -143,7 +156,7 @@ void Cut::note(Value value, int64_t axis, const Linear &from) {
     return;
   }
   // What a grid computes together with the root would have to be stored first.
-  isPossible_ &= !isCostly(op);
+  isPossible_ &= !isCostly(op) && !isComputedForOne(value);
 }
 
 /// Orders the places where parts meet as they mostly lie, and asks for that order.
