@@ -23,16 +23,16 @@ namespace {
 /// alike.
 std::optional<ElemKind> kindOf(int32_t elem) { return elemKindByName(rt::elemName(elem)); }
 
-std::optional<double> readNumber(std::string_view text) {
+template <typename Real = double> std::optional<Real> readNumber(std::string_view text) {
   if (text == "true" || text == "false")
     return text == "true" ? 1 : 0;
   bool negative = text.substr(0, 1) == "-";
   if (text.substr(negative) == "inf")
     return negative ? -HUGE_VAL : HUGE_VAL;
-  double value = 0;
+  Real value = 0;
   auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
   bool whole = status == std::errc() && end == text.data() + text.size() && !text.empty();
-  return whole ? std::optional(value) : std::nullopt;
+  return whole ? std::optional<Real>(value) : std::nullopt;
 }
 
 /// `random(seed: 1, low: -1, high: 1)`, `zeros`, `ones`.
@@ -433,11 +433,12 @@ static std::optional<int64_t> wholeIn(const std::string &text, ElemKind kind) {
   // Large numbers are read as they are written, because they do not fit a double.
   std::optional<int64_t> number = integerIn(text);
   std::optional<uint64_t> large = integerIn<uint64_t>(text);
-  std::optional<double> real = readNumber(text);
+  // A `long double` has 64 bits or more, so it holds every number that an integer type has, and the next one.
+  std::optional<long double> real = readNumber<long double>(text);
   bool isWhole = !number && !large && real && *real == std::floor(*real);
-  if (isWhole && *real >= -0x1p63 && *real < 0x1p63)
+  if (isWhole && *real >= -0x1p63L && *real < 0x1p63L)
     number = static_cast<int64_t>(*real);
-  else if (isWhole && *real >= 0 && *real < 0x1p64)
+  else if (isWhole && *real >= 0 && *real < 0x1p64L)
     large = static_cast<uint64_t>(*real);
   if (kind == ElemKind::U64 && large)
     return static_cast<int64_t>(*large);
