@@ -14,10 +14,6 @@ def count_of(text, name):
     return len(re.findall(rf"\b{name}\b", text))
 
 
-def line_of(text, at):
-    return text.rfind("\n", 0, at) + 1, (text.find("\n", at) + len(text)) % (len(text) + 1) if "\n" in text[at:] else len(text)
-
-
 def one_declaration(typist, least=0):
     found = [each for each in declarations(typist.text) if each[1] - each[0] >= least]
     return typist.random.choice(found) if found else None
