@@ -52,6 +52,14 @@ private:
       made.push_back(run);
   }
 
+  /// One run as far as `cut`, and another one behind it.
+  void addBoth(Runs &made, const PositionRun &first, PositionRun second, const Linear &cut,
+               const Linear &end) const {
+    add(made, first, cut);
+    second.begin = cut;
+    add(made, second, end);
+  }
+
   OpBuilder &b_;
   Location loc_;
   AffinePositions &found_;
@@ -182,10 +190,7 @@ bool RunFinder::limit(const Linear &bound, bool isMost) {
     bool isKeptFirst = (run.step > 0) == isMost;
     Linear reach = room.times(run.step > 0 ? 1 : -1).plus(isKeptFirst ? 0 : -1);
     Linear cut = placed(quotient(reach, std::abs(run.step)).plus(1), run.begin, end);
-    PositionRun &first = isKeptFirst ? run : flat, &second = isKeptFirst ? flat : run;
-    add(made, first, cut);
-    second.begin = cut;
-    add(made, second, end);
+    addBoth(made, isKeptFirst ? run : flat, isKeptFirst ? flat : run, cut, end);
   }
   runs() = made;
   return fits();
@@ -203,13 +208,10 @@ bool RunFinder::meet(Runs others, bool isMost) {
     if (slope == 0 || !(run.begin == other.begin))
       return false;
     // The run that grows faster is the larger one behind the place where both meet.
-    PositionRun &faster = slope > 0 ? run : other, &slower = slope > 0 ? other : run;
+    const PositionRun &faster = slope > 0 ? run : other, &slower = slope > 0 ? other : run;
     Linear ahead = slower.base.minus(faster.base);
     Linear cut = placed(quotient(ahead.plus(-1), std::abs(slope)).plus(1), run.begin, end);
-    PositionRun &first = isMost ? faster : slower, &second = isMost ? slower : faster;
-    add(made, first, cut);
-    second.begin = cut;
-    add(made, second, end);
+    addBoth(made, isMost ? faster : slower, isMost ? slower : faster, cut, end);
   }
   runs() = made;
   return fits();

@@ -108,7 +108,7 @@ Bounds boundsOfMade(Context &ctx, const OpExpr &op, bool below, int depth) {
   }
   case OpId::Sort:
     return boundsOf(ctx, op.args.front(), below, depth - 1);
-  // These leave elements out that the operands do not have: zeros.
+  // These write zeros, which their operands need not have.
   case OpId::Tril:
   case OpId::Triu:
   // A `scatter` may add.

@@ -17,7 +17,7 @@ namespace ptl::ir {
 /// Stretches of one axis; more would be much code for little.
 static constexpr size_t kMostStretches = 8;
 
-/// An axis of an operand of an elementwise operation, counted from the last ones; negative: the operand has it not.
+/// An axis of an operand of an elementwise operation, counted from the last ones; negative if the operand lacks it.
 static int64_t axisOf(Value operand, Value result, int64_t axis) {
   return axis - (rankOf(result.getType()) - rankOf(operand.getType()));
 }
