@@ -54,18 +54,19 @@ struct Float8Format {
   int bias;
   double largest; // largest finite value
   int64_t largestBits, nanBits;
+  std::optional<int64_t> infinityBits = std::nullopt;
 };
 } // namespace
 
 static Float8Format float8Format(Type logical) {
   if (isa<Float8E5M2Type>(logical))
-    return {2, 15, 57344.0, 0x7b, 0x7f};
+    return {2, 15, 57344.0, 0x7b, 0x7f, 0x7c};
   return {3, 7, 448.0, 0x7e, 0x7f};
 }
 
 static bool isFloat8(Type logical) { return isa<Float8E4M3FNType, Float8E5M2Type>(logical); }
 
-// f32 to the bits of an f8 in an i8: nearest even, saturating (infinities too).
+// f32 to the bits of an f8 in an i8: nearest even, saturating. Infinity stays where the type has it.
 static Value encodeFloat8(const Emit &e, Value x, Type logical) {
   Float8Format f = float8Format(logical);
   Type i32 = e.b.getI32Type();
@@ -89,6 +90,10 @@ static Value encodeFloat8(const Emit &e, Value x, Type logical) {
   Value code = e.select(isSubnormal, subnormal, normal);
   Value tooLarge = e.cmpf(CmpFPredicate::OGE, magnitude, f.largest);
   code = e.select(tooLarge, e.integer(code.getType(), f.largestBits), code);
+  if (f.infinityBits) {
+    Value isInfinite = e.cmpf(CmpFPredicate::OEQ, magnitude, INFINITY);
+    code = e.select(isInfinite, e.integer(code.getType(), *f.infinityBits), code);
+  }
   // NaN comes last: the comparisons above are false for it, but its bits would give some number.
   code = e.select(e.isNan(x), e.integer(code.getType(), f.nanBits), code);
   Value sign = e.bitAnd(e.shrUnsigned(e.bitcast(x, i32), 24), 0x80);
@@ -104,14 +109,12 @@ static Value decodeFloat8(const Emit &e, Value code, Type logical) {
   Value small = e.bitcast(e.shl(magnitude, 23 - f.mantissa), e.b.getF32Type());
   Value value = e.mul(small, e.real(small.getType(), std::ldexp(1.0, 127 - f.bias)));
   Type t = value.getType();
-  // The codes of infinity and NaN would read as large numbers. E4M3FN has no infinity, and one code
-  // for NaN.
-  if (isa<Float8E5M2Type>(logical)) {
-    value = e.select(e.cmpi(CmpIPredicate::eq, magnitude, 0x7c), e.real(t, INFINITY), value);
-    value = e.select(e.cmpi(CmpIPredicate::sgt, magnitude, 0x7c), e.real(t, NAN), value);
-  } else {
-    value = e.select(e.cmpi(CmpIPredicate::eq, magnitude, 0x7f), e.real(t, NAN), value);
-  }
+  // The codes of infinity and NaN would read as large numbers. E4M3FN has one code for NaN.
+  if (f.infinityBits)
+    value =
+        e.select(e.cmpi(CmpIPredicate::eq, magnitude, *f.infinityBits), e.real(t, INFINITY), value);
+  int64_t lastNumber = f.infinityBits.value_or(f.largestBits);
+  value = e.select(e.cmpi(CmpIPredicate::sgt, magnitude, lastNumber), e.real(t, NAN), value);
   Value sign = e.shl(e.bitAnd(bits, 0x80), 24);
   return e.bitcast(e.bitOr(e.bitcast(value, i32), sign), e.b.getF32Type());
 }
@@ -165,6 +168,13 @@ Value roundTo(const Emit &e, Value value, Type logical) {
 }
 
 // --- conversions ---------------------------------------------------------------------------------
+
+Value saturateInfinity(const Emit &e, Value value, Type to) {
+  if (!isFloat8(to))
+    return value;
+  Value limit = e.copySign(e.real(value.getType(), float8Format(to).largest), value);
+  return e.select(e.cmpf(CmpFPredicate::OEQ, e.abs(value), INFINITY), limit, value);
+}
 
 std::optional<Rounding> parseRounding(StringRef name) {
   return llvm::StringSwitch<std::optional<Rounding>>(name)
@@ -271,6 +281,7 @@ static Value floatToFloat(const Emit &e, Value value, Type to, Rounding rounding
   if (from.isF64())
     // Two roundings to nearest, first to f32, could end one step beside the right result.
     value = narrowToOdd(e, value);
+  value = saturateInfinity(e, value, to);
   return rounding == Rounding::Even || to.isF32() ? roundTo(e, value, to)
                                                   : roundInDirection(e, value, to, rounding);
 }

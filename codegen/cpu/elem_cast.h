@@ -30,8 +30,12 @@ bool isFloatElem(mlir::Type logical);
 mlir::Value fromStorage(const Emit &e, mlir::Value stored, mlir::Type logical);
 mlir::Value toStorage(const Emit &e, mlir::Value value, mlir::Type logical);
 
-/// The register value rounded (nearest even; f8 saturates) to the values of its logical type.
+/// The register value rounded to the values of its logical type: to nearest even, and beyond the largest `f8` to that, where infinity
+/// stays infinity.
 mlir::Value roundTo(const Emit &e, mlir::Value value, mlir::Type logical);
+
+/// A conversion to `f8` makes the largest number of infinity, too; other types keep it.
+mlir::Value saturateInfinity(const Emit &e, mlir::Value value, mlir::Type to);
 
 /// How floats are rounded to integers, and numbers to floats of lower precision.
 enum class Rounding : uint8_t { Even, Zero, Down, Up, Away };

@@ -340,7 +340,7 @@ static Value emitQuantize(const Element &a) {
   if (isFloatElem(a.out)) {
     if (a.x.size() > 2)
       scaled = e.add(scaled, e.sitofp(a.x[2], scalarOf(scaled.getType())));
-    return roundTo(e, scaled, a.out);
+    return roundTo(e, saturateInfinity(e, scaled, a.out), a.out);
   }
   // The zero point is a whole number and added behind the rounding, so that it cannot change a tie.
   Value rounded = e.b.create<math::RoundEvenOp>(e.loc, scaled);

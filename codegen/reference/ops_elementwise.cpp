@@ -136,12 +136,13 @@ Value elementwise(OpId op, std::span<const Value> args) {
 
 Value convertValue(const Value &value, ElemKind to, RoundMode mode, bool saturate) {
   View view = viewOf(value);
-  if (view.elem == to && !isFloat(to))
+  if (view.elem == to)
     return value;
   if (value.isScalar())
     return Value::scalar(to, convertScalar(value.asScalar().scalar, view.elem, to, mode, saturate));
   RefArray result = zeroArray(to, {view.shape.begin(), view.shape.end()});
-  bool plain = view.floats && result.isReal() && mode == RoundMode::Even;
+  // Only a conversion saturates for infinity, so that is what the 8-bit floats need.
+  bool plain = view.floats && result.isReal() && mode == RoundMode::Even && elemBits(to) > 8;
   if (plain) {
     std::copy_n(view.floats, result.count(), result.floats.data());
     roundAll(result.floats.data(), result.count(), to);

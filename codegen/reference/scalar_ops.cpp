@@ -122,7 +122,7 @@ Scalar quantizeScalar(double x, double scale, int64_t zero, ElemKind elem, ElemK
   // The quotient is a value of the element type; the offset is added to the whole number.
   double quotient = roundFloat(x / scale, elem);
   if (isFloat(to))
-    return Scalar::real(roundFloat(quotient + static_cast<double>(zero), to));
+    return Scalar::real(convertFloat(quotient + static_cast<double>(zero), to));
   double whole = std::nearbyint(quotient) + static_cast<double>(zero);
   return convertScalar(Scalar::real(whole), ElemKind::F64, to);
 }

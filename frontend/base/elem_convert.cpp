@@ -201,7 +201,7 @@ uint64_t encodeFloat(double value, ElemKind kind, RoundMode mode) {
   if (kind == ElemKind::F32 && mode == RoundMode::Even) // the machine does the same, faster
     return std::bit_cast<uint32_t>(static_cast<float>(value));
   if (std::isinf(value))
-    return (format.saturates ? format.largest() : format.infinity()) | sign;
+    return (format.hasInfinity ? format.infinity() : format.largest()) | sign;
   // The parts of a `double`: 52 bits behind a leading one, which the smallest lack.
   auto bits = std::bit_cast<uint64_t>(value);
   uint64_t significand = bits & ((uint64_t{1} << 52) - 1);
@@ -270,6 +270,12 @@ int64_t largestInteger(ElemKind kind) {
   return static_cast<int64_t>(~uint64_t{0} >> (64 - bits));
 }
 
+double convertFloat(double value, ElemKind to, RoundMode mode) {
+  if (!std::isinf(value) || !Format(to).saturates || to == ElemKind::F8E8M0)
+    return roundFloat(value, to, mode);
+  return std::copysign(decodeFloat(Format(to).largest(), to), value);
+}
+
 Scalar roundScalar(Scalar value, ElemKind kind) {
   if (isFloat(kind))
     return Scalar::real(roundFloat(value.f, kind));
@@ -280,7 +286,7 @@ Scalar convertScalar(Scalar value, ElemKind from, ElemKind to, RoundMode mode, b
   if (to == ElemKind::Bool)
     return Scalar::boolean(isFloat(from) ? value.f != 0 : value.i != 0);
   if (isFloat(to))
-    return Scalar::real(isFloat(from) ? roundFloat(value.f, to, mode)
+    return Scalar::real(isFloat(from) ? convertFloat(value.f, to, mode)
                                       : integerToFloat(value.i, from, to, mode));
   if (isFloat(from))
     return Scalar::integer(floatToInteger(value.f, to, mode));

@@ -20,12 +20,14 @@ struct Scalar {
 
 /// The bits of `value` rounded to the float type `kind`. Beyond the range the 16-bit and larger
 /// types follow IEEE 754 (infinity, or the largest number where the mode points inward); 8-bit
-/// floats saturate, infinities too. NaN stays NaN.
+/// floats saturate. Infinity stays where the type has it, and NaN stays NaN.
 uint64_t encodeFloat(double value, ElemKind kind, RoundMode mode = RoundMode::Even);
 /// The value of such bits; exact.
 double decodeFloat(uint64_t bits, ElemKind kind);
 /// `value` rounded to what `kind` can hold.
 double roundFloat(double value, ElemKind kind, RoundMode mode = RoundMode::Even);
+/// The conversion to a float type: like `roundFloat`, but 8-bit floats saturate for infinity, too.
+double convertFloat(double value, ElemKind to, RoundMode mode = RoundMode::Even);
 /// The whole number that `value` is rounded to.
 double roundedToWhole(double value, RoundMode mode);
 

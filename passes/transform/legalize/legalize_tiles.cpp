@@ -198,12 +198,27 @@ Value TileBuilder::widen(Value x, Type to) const {
   return convert(x, to);
 }
 
+/// Instructions that convert to 8-bit floats saturate, and operations keep infinity: its code is the one behind that of the largest number.
+static Value withInfinities(const TileBuilder &t, Value x, Value narrowed) {
+  Type i8 = t.r.getIntegerType(8);
+  Value magnitude = t.make(AbsOp::getOperationName(), elem(x), x);
+  Value isInfinite =
+      t.make(EqOp::getOperationName(), t.i1(), {magnitude, t.number(elem(x), kInfinity)});
+  Value code = t.bitcast(narrowed, i8);
+  Value behind = t.make(AddOp::getOperationName(), i8, {code, t.number(i8, 1)});
+  return t.bitcast(t.make(SelectOp::getOperationName(), i8, {isInfinite, behind, code}),
+                   elem(narrowed));
+}
+
 Value TileBuilder::narrow(Value x, Type to) const {
   Value result = convert(x, to);
-  if (result != x)
-    // The mark tells later rewritings that the rounding is theirs to undo (`widen`).
-    attrs::narrowed.set(result.getDefiningOp());
-  return result;
+  if (result == x)
+    return result;
+  // The mark tells later rewritings that the rounding is theirs to undo (`widen`).
+  attrs::narrowed.set(result.getDefiningOp());
+  auto known = constantOf(x);
+  bool mayBeInfinite = isa<mlir::Float8E5M2Type>(to) && !(known && std::isfinite(*known));
+  return mayBeInfinite && isArray(x) ? withInfinities(*this, x, result) : result;
 }
 
 Value TileBuilder::cloneWith(Operation *op, ValueRange operands, Type elem) const {
