@@ -1,5 +1,6 @@
 #include "passes/analysis/lengths.h"
 
+#include "ir/dialect/fold.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/analysis/kept_axis.h"
@@ -137,6 +138,8 @@ static Value lengthFrom(OpBuilder *builder, Value value, int64_t axis) {
     return lengthFrom(builder, cast.getSource(), axis);
   if (auto insert = dyn_cast<InsertOp>(op))
     return lengthFrom(builder, insert.getDest(), axis);
+  if (isa<FoldOp>(op))
+    return lengthFrom(builder, op->getOperand(0), axis);
   if (auto take = dyn_cast<TakeOp>(op))
     return lengthOfTaken(builder, take, axis);
   if (auto expand = dyn_cast<NewAxisOp>(op)) {
