@@ -450,6 +450,13 @@ def bordered(draw, h, w, n):
     return {"x": x, "n": n}, {"y": y}
 
 
+def notations(draw, b, i, j):
+    a, w, c = draw(b, i), draw(i, j), draw(b, j)
+    crossed = np.einsum("bi,ib->i", a, w @ c.T)
+    wanted = {"bilinear": ((a @ w) * c).sum(1), "chain": (w @ c.T) * a.sum(1), "crossed": crossed, "columns": (a * a).sum(0)}
+    return {"a": a, "w": w, "b": c}, wanted
+
+
 def recurred(a, b, axis):
     """`h = a * h + b` along an axis, and the products of `a`."""
     a, b = np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0)
@@ -508,6 +515,7 @@ CASES = {
     "depthwise": (depthwise, "images", [(3, 7, 9), (1, 1, 1), (2, 33, 65)]),
     "product": (product, "products", [(1000, 530, 20), (1, 1, 1), (833, 1, 7), (70, 1100, 33)]),
     "of_turned": (of_turned, "products", [(1000, 300, 20), (1, 1, 1), (70, 530, 7)]),
+    "notations": (notations, "products", [(70, 33, 20), (1, 1, 1), (17, 130, 5)]),
     "of_batches": (of_batches, "products", [(2, 900, 300, 9), (1, 1, 1, 1), (3, 65, 33, 70)]),
     "gated": (gated, "products", [(1000, 300, 20), (1, 1, 1), (65, 530, 33)]),
     "of_computed": (of_computed, "products", [(1000, 300, 20), (1, 1, 1), (65, 530, 33)]),
