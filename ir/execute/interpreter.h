@@ -2,7 +2,7 @@
 #pragma once
 
 #include "codegen/reference/builtin.h"
-#include "ir/dialect/fold.h"
+#include "ir/dialect/ptl_dialect.h"
 #include "ir/execute/boxes.h"
 #include "ir/execute/execute.h"
 
@@ -74,7 +74,6 @@ private:
   template <typename OpT> bool write(OpT op, reference::RefArray &base, Meeting meeting);
   void runStore(ir::StoreOp store);
   void runInsert(ir::InsertOp insert);
-  void runFold(ir::FoldOp fold);
   void runScalar(mlir::Operation *op);
 
   // Built-ins: builtins.cpp

@@ -5,7 +5,6 @@
 #include "ir/execute/interpreter.h"
 
 #include <algorithm>
-#include <span>
 
 using namespace mlir;
 
@@ -101,62 +100,6 @@ static std::optional<reference::Value> taken(const RefArray &base, const RefArra
   return reference::Value::array(std::move(result));
 }
 
-/// An array of one element.
-static reference::Value oneOf(ElemKind elem, Scalar value) {
-  RefArray one = reference::zeroArray(elem, {1});
-  one.set(0, value);
-  return reference::Value::array(std::move(one));
-}
-
-/// The lines along the axis one after the other: each element is combined with what is before it.
-void Interpreter::runFold(ir::FoldOp fold) {
-  Block &body = fold.getBody().front();
-  unsigned count = fold.getNumOperands() / 2;
-  std::vector<RefArray> arrays, results;
-  std::vector<Scalar> starts;
-  for (unsigned n = 0; n < count; ++n) {
-    arrays.push_back(values_[fold.getOperand(n)].asArray());
-    starts.push_back(values_[fold.getOperand(count + n)].asScalar().scalar);
-  }
-  const std::vector<int64_t> shape = arrays[0].shape;
-  auto axis = static_cast<size_t>(fold.getAxis());
-  std::vector<int64_t> kept = shape;
-  if (fold.getLast())
-    kept[axis] = 1;
-  for (const RefArray &array : arrays)
-    results.push_back(reference::zeroArray(array.elem, kept));
-  int64_t inner = reference::elementCount(std::span(shape).subspan(axis + 1)), length = shape[axis];
-  int64_t lines = reference::elementCount(std::span(shape).first(axis)) * inner;
-  for (int64_t line = 0; line < lines && !isStopped(); ++line) {
-    std::vector<Scalar> state = starts;
-    auto placeOf = [&](int64_t position, int64_t of) {
-      return (line / inner * of + position) * inner + line % inner;
-    };
-    auto store = [&](int64_t position) {
-      for (unsigned n = 0; n < count; ++n)
-        results[n].set(placeOf(position, kept[axis]), state[n]);
-    };
-    for (int64_t position = 0; position < length; ++position) {
-      for (unsigned n = 0; n < count; ++n) {
-        ElemKind elem = arrays[n].elem;
-        values_[body.getArgument(n)] = oneOf(elem, state[n]);
-        values_[body.getArgument(count + n)] = oneOf(elem, arrays[n].at(placeOf(position, length)));
-      }
-      runBlock(body);
-      if (isStopped())
-        return;
-      for (unsigned n = 0; n < count; ++n)
-        state[n] = values_[body.getTerminator()->getOperand(n)].asArray().at(0);
-      if (!fold.getLast())
-        store(position);
-    }
-    if (fold.getLast())
-      store(0);
-  }
-  for (auto [result, of] : llvm::zip(fold.getResults(), fold.getWanted()))
-    set(result, reference::Value::array(results[static_cast<size_t>(of)]));
-}
-
 bool Interpreter::runStructure(Operation *op) {
   if (auto dim = dyn_cast<ir::DimOp>(op)) {
     set(dim.getResult(), reference::Value::integer(baseOf(dim.getSource()).shape[dim.getAxis()]));
@@ -180,8 +123,6 @@ bool Interpreter::runStructure(Operation *op) {
     runStore(store);
   } else if (auto insert = dyn_cast<ir::InsertOp>(op)) {
     runInsert(insert);
-  } else if (auto fold = dyn_cast<ir::FoldOp>(op)) {
-    runFold(fold);
   } else if (auto cast = dyn_cast<ir::CastOp>(op)) {
     set(cast.getResult(), values_[cast.getSource()]);
   } else if (auto expand = dyn_cast<ir::NewAxisOp>(op)) {

@@ -134,12 +134,10 @@ static Value lengthFrom(OpBuilder *builder, Value value, int64_t axis) {
   if (auto slice = dyn_cast<SliceOp>(op))
     return slice
         .getLengths()[keptAxis(slice.getDropped(), rankOf(slice.getSource().getType()), axis)];
-  if (auto cast = dyn_cast<CastOp>(op))
-    return lengthFrom(builder, cast.getSource(), axis);
+  if (isa<CastOp, FoldOp>(op))
+    return lengthFrom(builder, op->getOperand(0), axis);
   if (auto insert = dyn_cast<InsertOp>(op))
     return lengthFrom(builder, insert.getDest(), axis);
-  if (isa<FoldOp>(op))
-    return lengthFrom(builder, op->getOperand(0), axis);
   if (auto take = dyn_cast<TakeOp>(op))
     return lengthOfTaken(builder, take, axis);
   if (auto expand = dyn_cast<NewAxisOp>(op)) {

@@ -14,7 +14,7 @@ struct WrittenFold : Block {
   std::vector<Expr *> operands, starts; ///< one of each for each result
   int64_t axis = -1;                    ///< from the end
   bool isReduce = false, keepsAxis = true;
-  const CallExpr *step = nullptr;       ///< a call of the function; null if there are no steps
+  const CallExpr *step = nullptr; ///< a call of the function; null if there are no steps
 };
 
 /// The fold that an `if` is; null for others.
