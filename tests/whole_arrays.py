@@ -450,6 +450,48 @@ def bordered(draw, h, w, n):
     return {"x": x, "n": n}, {"y": y}
 
 
+def notations(draw, b, i, j):
+    a, w, c = draw(b, i), draw(i, j), draw(b, j)
+    crossed = np.einsum("bi,ib->i", a, w @ c.T)
+    wanted = {"bilinear": ((a @ w) * c).sum(1), "chain": (w @ c.T) * a.sum(1), "crossed": crossed, "columns": (a * a).sum(0)}
+    return {"a": a, "w": w, "b": c}, wanted
+
+
+def recurred(a, b, axis):
+    """`h = a * h + b` along an axis, and the products of `a`."""
+    a, b = np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0)
+    y, p = np.empty_like(b), np.empty_like(a)
+    state, factor = np.zeros(b.shape[1:], np.float32), np.ones(a.shape[1:], np.float32)
+    for n in range(len(a)):
+        state, factor = a[n] * state + b[n], factor * a[n]
+        y[n], p[n] = state, factor
+    return np.moveaxis(y, 0, axis), np.moveaxis(p, 0, axis)
+
+
+def latest(k, axis):
+    k = np.moveaxis(k, axis, 0)
+    y, state = np.empty_like(k), np.zeros_like(k[:1])
+    for n in range(len(k)):
+        state = np.where(k[n : n + 1] == 0, state, k[n : n + 1])
+        y[n] = state[0]
+    return np.moveaxis(y, 0, axis)
+
+
+def folded(draw, *shape):
+    a, b = np.tanh(draw(*shape)), draw(*shape)
+    k = (draw(*shape) * 2).astype(np.int32)
+    rows, factors = recurred(a, b, 2)
+    half = a * np.float32(0.5)
+    wanted = {"rows": rows + 1, "factors": factors, "columns": recurred(half, b, 1)[0], "planes": recurred(a, b - 1, 0)[0]}
+    return {"a": a, "b": b, "k": k}, {**wanted, "last": latest(k, 1)}
+
+
+def folded_row(draw, n):
+    a, b, h = np.tanh(draw(n)), draw(n), (draw(n) * 2).astype(np.int8)
+    y, p = recurred(a, b, 0)
+    return {"a": a, "b": b, "h": h}, {"y": y, "p": p, "last": latest(h, 0)}
+
+
 CASES = {
     "rings": (rings, "shifts", [(37, 70, 5), (1, 1, 0), (2, 3, 1), (9, 1, 9), (3, 130, 7)]),
     "edges": (edges, "shifts", [(37, 70), (1, 1), (2, 3), (9, 1), (70, 33)]),
@@ -473,11 +515,14 @@ CASES = {
     "depthwise": (depthwise, "images", [(3, 7, 9), (1, 1, 1), (2, 33, 65)]),
     "product": (product, "products", [(1000, 530, 20), (1, 1, 1), (833, 1, 7), (70, 1100, 33)]),
     "of_turned": (of_turned, "products", [(1000, 300, 20), (1, 1, 1), (70, 530, 7)]),
+    "notations": (notations, "products", [(70, 33, 20), (1, 1, 1), (17, 130, 5)]),
     "of_batches": (of_batches, "products", [(2, 900, 300, 9), (1, 1, 1, 1), (3, 65, 33, 70)]),
     "gated": (gated, "products", [(1000, 300, 20), (1, 1, 1), (65, 530, 33)]),
     "of_computed": (of_computed, "products", [(1000, 300, 20), (1, 1, 1), (65, 530, 33)]),
     "of_every_third": (of_every_third, "products", [(70, 33, 300), (1, 1, 1), (130, 140, 7)]),
     "of_every_second": (of_every_second, "products", [(70, 33, 300), (1, 1, 1), (130, 140, 7)]),
+    "folded": (folded, "rows", [(3, 5, 7), (1, 1, 1), (2, 33, 66), (7, 16, 16), (1, 70, 3), (2, 3, 1)]),
+    "folded_row": (folded_row, "rows", [(1,), (7,), (16,), (35,), (130,)]),
     "mean": (mean, "rounds", [(37, 300), (1, 1), (16, 5000), (9, 60000)]),
     "discounted": (discounted, "rounds", [(37, 300), (1, 1), (16, 65)]),
     "ahead": (ahead, "rounds", [(37, 300), (1, 1), (8, 129)]),

@@ -1,5 +1,6 @@
 // How one element is computed from its operands.
 #include "codegen/cpu/elements.h"
+#include "codegen/cpu/bound_element.h"
 #include "codegen/cpu/lower_elementwise.h"
 #include "codegen/cpu/lower_gather.h"
 #include "codegen/cpu/lower_random.h"
@@ -100,6 +101,12 @@ Value elementAt(Lowering &l, Value value, const Coords &at) {
   // Behind the scope the value does not dominate its uses.
   l.remember([&l, key] { l.elements.erase(key); });
   return result;
+}
+
+void bindElement(Lowering &l, Value array, Value element) {
+  Lowering::ElementKey key = keyOf(array, {Coord{l.index(0)}}, Value());
+  l.elements[key] = element;
+  l.remember([&l, key] { l.elements.erase(key); });
 }
 
 void hoist(Lowering &l, Value value, const Coords &at) {

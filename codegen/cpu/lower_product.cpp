@@ -352,6 +352,7 @@ struct Letters {
 
   /// False where the notation is no sum of products of matrices.
   bool find(const Spec &spec);
+  bool areSumsOfLanes(const Spec &spec) const;
 };
 } // namespace
 
@@ -385,7 +386,14 @@ bool Letters::find(const Spec &spec) {
         steps += k;
       k = letter;
     }
-  return true;
+  return !areSumsOfLanes(spec);
+}
+
+// Of products of single rows and columns, many are summed at once where these lie side by side, and the numbers of one do not.
+bool Letters::areSumsOfLanes(const Spec &spec) const {
+  char a = spec.inputs[0].back(), b = spec.inputs[1].back();
+  return row == '-' && column == '-' && !spec.output.empty() && (a != k || b != k) &&
+         llvm::is_contained({a, b}, spec.output.back());
 }
 
 // Loops over letters that are summed outside of products: how many positions each has, and how far apart these are in both operands.
@@ -405,13 +413,13 @@ static void emitSteps(Lowering &l, const Batch &p, ArrayRef<std::array<Value, 3>
 }
 
 // Two operands whose letters are those of matrices, of batches of these, and of sums of them.
-static bool einsumAsProduct(Lowering &l, ir::EinsumOp op, const Spec &spec, const View &dest) {
+static bool einsumAsProduct(Lowering &l, ArrayRef<View> views, const Spec &spec, const View &dest) {
   Letters letters;
   if (!letters.find(spec))
     return false;
   const std::string &a = spec.inputs[0], &b = spec.inputs[1], &batch = letters.batch;
   std::string rows(1, letters.row), columns(1, letters.column), k(1, letters.k);
-  View viewA = requireView(l, op.getXs()[0]), viewB = requireView(l, op.getXs()[1]);
+  const View &viewA = views[0], &viewB = views[1];
   Type acc = accumulatorType(viewA.element, viewB.element);
   View c = reorder(l, dest, spec.output, batch + rows + columns);
   View target = c;
@@ -439,11 +447,8 @@ static bool einsumAsProduct(Lowering &l, ir::EinsumOp op, const Spec &spec, cons
 }
 
 // Any other notation: loops over the result and the summed letters.
-static void einsumByLoops(Lowering &l, ir::EinsumOp op, const Spec &spec, const View &dest) {
+static void einsumByLoops(Lowering &l, ArrayRef<View> views, const Spec &spec, const View &dest) {
   const Emit &e = l.e;
-  SmallVector<View> views;
-  for (Value operand : op.getXs())
-    views.push_back(requireView(l, operand));
   // The check has given all operands one element type.
   Type acc = accumulatorType(views[0].element, views[0].element);
   std::string letters = spec.output + spec.summed;
@@ -489,6 +494,53 @@ static void einsumByLoops(Lowering &l, ir::EinsumOp op, const Spec &spec, const 
   });
 }
 
+// What the first two of several operands are contracted to: the letters that the result or another operand has. Nothing where that
+// would be an array that is larger than those there are and no sum, or would be rounded.
+static std::optional<Spec> contractedFirst(const Spec &spec, ArrayRef<View> views) {
+  if (spec.inputs.size() < 3)
+    return std::nullopt;
+  Type acc = accumulatorType(views[0].element, views[0].element);
+  if (llvm::any_of(views, [&](const View &view) { return storageType(view.element) != acc; }))
+    return std::nullopt;
+  Spec pair{{spec.inputs[0], spec.inputs[1]}, "", ""};
+  ArrayRef<std::string> others = ArrayRef(spec.inputs).drop_front(2);
+  for (const std::string &input : pair.inputs)
+    for (char letter : input) {
+      bool isKept = has(spec.output, letter) || llvm::any_of(others, [&](const std::string &each) {
+                      return has(each, letter);
+                    });
+      std::string &list = isKept ? pair.output : pair.summed;
+      if (!has(list, letter))
+        list += letter;
+    }
+  auto holds = [&](const std::string &letters) {
+    return llvm::all_of(pair.output, [&](char letter) { return has(letters, letter); });
+  };
+  bool isSmall = holds(spec.output) || llvm::any_of(spec.inputs, holds);
+  return isSmall || !pair.summed.empty() ? std::optional(pair) : std::nullopt;
+}
+
+// Operands are contracted two at a time, from the left, so that each summed letter is gone through where it is needed.
+static void emitEinsum(Lowering &l, SmallVector<View> views, Spec spec, const View &dest) {
+  while (std::optional<Spec> pair = contractedFirst(spec, views)) {
+    Values extents;
+    for (char letter : pair->output) {
+      size_t number = has(pair->inputs[0], letter) ? 0 : 1;
+      extents.push_back(views[number].extents[pair->inputs[number].find(letter)]);
+    }
+    View made = allocate(l, views[0].element, extents);
+    if (!einsumAsProduct(l, views, *pair, made))
+      einsumByLoops(l, ArrayRef(views).take_front(2), *pair, made);
+    views.erase(views.begin());
+    views[0] = made;
+    spec.inputs.erase(spec.inputs.begin());
+    spec.inputs[0] = pair->output;
+    llvm::erase_if(spec.summed, [&](char letter) { return has(pair->summed, letter); });
+  }
+  if (!einsumAsProduct(l, views, spec, dest))
+    einsumByLoops(l, views, spec, dest);
+}
+
 bool produceProduct(Lowering &l, Operation *op, const View &dest, bool accumulate) {
   if (auto product = dyn_cast<ir::MatmulOp>(op)) {
     produceMatmul(l, product, dest, accumulate);
@@ -497,9 +549,10 @@ bool produceProduct(Lowering &l, Operation *op, const View &dest, bool accumulat
   auto einsum = dyn_cast<ir::EinsumOp>(op);
   if (!einsum)
     return false;
-  Spec spec = parseSpec(einsum);
-  if (!einsumAsProduct(l, einsum, spec, dest))
-    einsumByLoops(l, einsum, spec, dest);
+  SmallVector<View> views;
+  for (Value operand : einsum.getXs())
+    views.push_back(requireView(l, operand));
+  emitEinsum(l, std::move(views), parseSpec(einsum), dest);
   return true;
 }
 

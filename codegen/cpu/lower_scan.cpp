@@ -1,13 +1,16 @@
 // Scans.
 #include "codegen/cpu/lower_scan.h"
+#include "codegen/cpu/bound_element.h"
 #include "codegen/cpu/combiner.h"
 #include "codegen/cpu/elements.h"
 #include "codegen/cpu/extents.h"
+#include "codegen/cpu/lower_control.h"
 #include "codegen/cpu/lower_value.h"
 #include "codegen/cpu/positions.h"
 #include "codegen/cpu/storage.h"
 #include "codegen/cpu/streamed_store.h"
 #include "codegen/cpu/tile_ahead.h"
+#include "ir/dialect/fold.h"
 #include "passes/analysis/op_kinds.h"
 
 using namespace mlir;
@@ -175,6 +178,248 @@ bool produceScan(Lowering &l, Operation *op, const View &dest, Value streamed) {
     else
       scan.alongColumns(at);
   });
+  return true;
+}
+
+// --- folds with a function of the program --------------------------------------------------------
+
+namespace {
+/// One fold with a function of the program while it is emitted. A state has a value for each array.
+struct Fold {
+  Lowering &l;
+  ir::FoldOp op;
+  ArrayRef<View> dests;
+  Values lengths;      // of the arrays
+  int64_t axis, inner; // `inner`: axis of vectors, -1: none
+  std::vector<View> sums = {};
+
+  size_t arrays() { return op.getNumOperands() / 2; }
+  Values elements(const Coords &at);
+  Values starts(int64_t lanes);
+  Values combined(ValueRange earlier, ValueRange later);
+  void store(const Coords &at, ValueRange state);
+  void storeRunning(const Coords &at, ValueRange state);
+  void storeLast(Coords at, ValueRange state);
+  Values prefix(Values state);
+  Values lastLane(ValueRange state);
+  void alongRow(Coords &at);
+  void scanRows(const Coords &at, Value first, int64_t count);
+  void alongColumns(Coords &at);
+  void oneByOne(Coords &at);
+  void emit();
+};
+} // namespace
+
+Values Fold::elements(const Coords &at) {
+  Values state;
+  for (Value operand : op.getOperands().take_front(arrays()))
+    state.push_back(toLanes(l, elementAt(l, operand, at)));
+  return state;
+}
+
+Values Fold::starts(int64_t lanes) {
+  Values state;
+  for (Value start : op.getOperands().drop_front(arrays())) {
+    Value one = scalarOf(l, start);
+    state.push_back(lanes ? l.e.splat(one, VectorType::get({lanes}, one.getType())) : one);
+  }
+  return state;
+}
+
+// The body on registers: its arguments are arrays of one element.
+Values Fold::combined(ValueRange earlier, ValueRange later) {
+  Scope scope(l);
+  Block &body = op.getBody().front();
+  Values both(earlier);
+  both.append(later.begin(), later.end());
+  for (auto [argument, value] : llvm::zip(body.getArguments(), both))
+    bindElement(l, argument, value);
+  Values state;
+  for (Value result : body.getTerminator()->getOperands())
+    state.push_back(toLanes(l, elementAt(l, result, {Coord{l.index(0)}})));
+  return state;
+}
+
+void Fold::store(const Coords &at, ValueRange state) {
+  for (auto [dest, of] : llvm::zip(dests, op.getWanted()))
+    storeAt(l, dest, at, state[static_cast<size_t>(of)]);
+}
+
+void Fold::storeRunning(const Coords &at, ValueRange state) {
+  if (!op.getLast())
+    store(at, state);
+}
+
+void Fold::storeLast(Coords at, ValueRange state) {
+  at[axis] = Coord{l.index(0)};
+  if (op.getLast())
+    store(at, state);
+}
+
+// As for sums: running results of the lanes of a vector, by doubling steps.
+Values Fold::prefix(Values state) {
+  const Emit &e = l.e;
+  Value numbers = laneNumbers(e, l.maxLanes, e.b.getI32Type());
+  for (int64_t distance = 1; distance < l.maxLanes; distance *= 2) {
+    SmallVector<int64_t> rotated;
+    for (int64_t lane = 0; lane < l.maxLanes; ++lane)
+      rotated.push_back((lane + l.maxLanes - distance) % l.maxLanes);
+    Values before;
+    for (Value value : state)
+      before.push_back(e.b.create<vector::ShuffleOp>(e.loc, value, value, rotated));
+    Value has = e.cmpi(CmpIPredicate::sge, numbers, distance);
+    Values both = combined(before, state);
+    for (auto [value, next] : llvm::zip(state, both))
+      value = e.select(has, next, value);
+  }
+  return state;
+}
+
+Values Fold::lastLane(ValueRange state) {
+  SmallVector<int64_t> last(static_cast<size_t>(l.maxLanes), l.maxLanes - 1);
+  Values all;
+  for (Value value : state)
+    all.push_back(l.e.b.create<vector::ShuffleOp>(l.e.loc, value, value, last));
+  return all;
+}
+
+// The axis is that of vectors. Only what one vector hands on to the next depends on it, so the steps within several vectors overlap.
+void Fold::alongRow(Coords &at) {
+  const Emit &e = l.e;
+  at[inner] = Coord();
+  for (Value operand : op.getOperands().take_front(arrays()))
+    hoist(l, operand, at);
+  Values end = loopOfVectors(l, lengths[inner], 1, starts(l.maxLanes),
+                             [&](ArrayRef<Value> from, Value mask, Values before) {
+                               Scope scope(l);
+                               at[inner] = Coord{from[0], 1, {}};
+                               withLanes(l, l.maxLanes, mask, [&] {
+                                 Values state = elements(at);
+                                 // Lanes beyond the end hold nothing that the function need be ready for.
+                                 if (mask)
+                                   for (auto [value, start] : llvm::zip(state, starts(l.maxLanes)))
+                                     value = e.select(mask, value, start);
+                                 state = prefix(state);
+                                 storeRunning(at, combined(before, state));
+                                 before = combined(before, lastLane(state));
+                               });
+                               return before;
+                             });
+  // All lanes hold the same.
+  for (Value &value : end)
+    value = e.b.create<vector::ExtractElementOp>(e.loc, value, l.index(0));
+  storeLast(at, end);
+}
+
+void Fold::scanRows(const Coords &at, Value first, int64_t count) {
+  SmallVector<Coords> rows(static_cast<size_t>(count), at);
+  for (auto [n, row] : llvm::enumerate(rows)) {
+    row[axis] = Coord{l.e.add(first, l.index(static_cast<int64_t>(n)))};
+    row[inner] = Coord();
+    for (Value operand : op.getOperands().take_front(arrays()))
+      hoist(l, operand, row);
+  }
+  forLanes(l, lengths, inner, rows[0], 100, [&](Coords &here) {
+    Coords place = {here[inner]};
+    Values state;
+    for (const View &view : sums)
+      state.push_back(loadAt(l, view, place));
+    for (Coords &row : rows) {
+      row[inner] = here[inner];
+      // Running results stay in registers from row to row.
+      state = combined(state, elements(row));
+      storeRunning(row, state);
+    }
+    for (auto [view, value] : llvm::zip(sums, state))
+      storeAt(l, view, place, value);
+  });
+}
+
+// Rows are read and written from end to end, as memory is fastest; the running results are rows that stay in a cache.
+void Fold::alongColumns(Coords &at) {
+  const Emit &e = l.e;
+  Values begin = starts(0);
+  for (auto [view, start] : llvm::zip(sums, begin))
+    forAll(l, view.extents, 1, {}, [&, &view = view, &start = start](Coords &to) {
+      storeAt(l, view, to, toLanes(l, start));
+    });
+  auto loop = [&](Value from, Value to, int64_t step) {
+    e.loop(from, to, l.index(step), {}, [&](const Emit &, Value i, ValueRange) {
+      Scope scope(l);
+      scanRows(at, i, step);
+      return SmallVector<Value>();
+    });
+  };
+  Value count = lengths[axis];
+  Value rest = e.b.createOrFold<arith::RemUIOp>(e.loc, count, l.index(kScannedAtOnce));
+  Value done = e.sub(count, rest);
+  loop(l.index(0), done, kScannedAtOnce);
+  loop(done, count, 1);
+  if (!op.getLast())
+    return;
+  forLanes(l, lengths, inner, at, 1, [&](Coords &here) {
+    Values state;
+    for (const View &view : sums)
+      state.push_back(loadAt(l, view, {here[inner]}));
+    storeLast(here, state);
+  });
+}
+
+// Running results in registers: of one element, or of a vector of columns.
+void Fold::oneByOne(Coords &at) {
+  const Emit &e = l.e;
+  auto end = e.loop(l.index(0), lengths[axis], l.index(1), starts(l.lanes),
+                    [&](const Emit &, Value i, ValueRange carried) -> SmallVector<Value> {
+                      Scope scope(l);
+                      at[axis] = Coord{i};
+                      Values state = combined(carried, elements(at));
+                      storeRunning(at, state);
+                      return {state.begin(), state.end()};
+                    });
+  storeLast(at, end);
+}
+
+// Running floats are kept as registers hold them, or a small one would be rounded at each step.
+static Type keptAs(Type element) { return isFloatElem(element) ? registerType(element) : element; }
+
+void Fold::emit() {
+  SmallVector<int64_t> others;
+  for (int64_t n = 0; n < static_cast<int64_t>(lengths.size()); ++n)
+    if (n != axis && n != inner)
+      others.push_back(n);
+  auto width = inner < 0 ? std::nullopt : constantOf(lengths[inner]);
+  // A row of one vector stays in a register, so it needs no memory for running results.
+  bool isNarrow = width && *width <= l.maxLanes;
+  if (inner >= 0 && inner != axis && !isNarrow)
+    for (Value operand : op.getOperands().take_front(arrays()))
+      sums.push_back(allocate(l, keptAs(arrayType(operand).getElementType()), {lengths[inner]}));
+  Coords at(lengths.size());
+  Scope scope(l);
+  forAxes(l, lengths, others, at, [&](Coords &at) {
+    if (inner < 0)
+      oneByOne(at);
+    else if (inner == axis)
+      alongRow(at);
+    else if (isNarrow)
+      forLanes(l, lengths, inner, at, 100, [&](Coords &at) { oneByOne(at); });
+    else
+      alongColumns(at);
+  });
+}
+
+bool produceFold(Lowering &l, Operation *op, ArrayRef<View> dests) {
+  auto fold = dyn_cast<ir::FoldOp>(op);
+  if (!fold)
+    return false;
+  for (Value operand : op->getOperands().take_front(op->getNumOperands() / 2))
+    prepare(l, operand);
+  for (Value argument : fold.getBody().getArguments())
+    l.extents[argument] = {l.index(1)};
+  // The arrays of the body stay expressions; its scalars are there for all of them.
+  for (Operation &inner : fold.getBody().front().without_terminator())
+    lowerOp(l, &inner);
+  Values lengths = extentsOf(l, op->getOperand(0));
+  Fold{l, fold, dests, lengths, static_cast<int64_t>(fold.getAxis()), innerAxis(lengths)}.emit();
   return true;
 }
 

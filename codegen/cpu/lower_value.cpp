@@ -19,6 +19,7 @@
 #include "codegen/cpu/streamed_store.h"
 #include "codegen/cpu/transpose.h"
 
+#include "ir/dialect/fold.h"
 #include "ir/dialect/host_views.h"
 #include "ir/dialect/op_facts.h"
 #include "passes/analysis/axis_map.h"
@@ -35,9 +36,9 @@ static bool hasProducer(Operation *op) {
   const OpLowering *lowering = ir::loweringOf(op);
   if (lowering && lowering->combiner) // reductions and scans
     return true;
-  return isa<ir::MatmulOp, ir::EinsumOp, ir::SortOp, ir::ArgsortOp, ir::TopkOp, ir::ScatterOp,
-             ir::ConcatOp, ir::PadOp, ir::InterleaveOp, ir::InsertOp, ir::UniqueOp, ir::SortedOp>(
-      op);
+  return isa<ir::FoldOp, ir::MatmulOp, ir::EinsumOp, ir::SortOp, ir::ArgsortOp, ir::TopkOp,
+             ir::ScatterOp, ir::ConcatOp, ir::PadOp, ir::InterleaveOp, ir::InsertOp, ir::UniqueOp,
+             ir::SortedOp>(op);
 }
 
 // --- when values are computed --------------------------------------------------------------------
@@ -165,9 +166,9 @@ View requireView(Lowering &l, Value array) {
 
 static void produce(Lowering &l, Operation *op, ArrayRef<View> dests, Value streamed = {}) {
   llvm::SaveAndRestore place(l.e.loc, op->getLoc());
-  if (produceReduction(l, op, dests[0]) || produceScan(l, op, dests[0], streamed) ||
-      produceProduct(l, op, dests[0], false) || produceSort(l, op, dests) ||
-      produceScatter(l, op, dests[0]) || produceShape(l, op, dests))
+  if (produceReduction(l, op, dests[0]) || produceFold(l, op, dests) ||
+      produceScan(l, op, dests[0], streamed) || produceProduct(l, op, dests[0], false) ||
+      produceSort(l, op, dests) || produceScatter(l, op, dests[0]) || produceShape(l, op, dests))
     return;
   l.fail(op, "this operation has no lowering to the CPU");
 }

@@ -1,6 +1,6 @@
 #include "compile/call/work_of_op.h"
 
-#include "ir/dialect/ptl_dialect.h"
+#include "ir/dialect/fold.h"
 #include "ir/ops/op_lowering.h"
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/op_kinds.h"
@@ -90,6 +90,20 @@ static std::optional<int64_t> operationsOf(Operation &op, const OpRecord &record
   }
 }
 
+/// What a fold does with each element of its arrays is its body.
+static std::optional<int64_t> operationsOfFold(ir::FoldOp fold, const ExtentsOf &extentsOf) {
+  std::optional<std::vector<int64_t>> extents = extentsOf(fold.getOperand(0).getType());
+  if (!extents)
+    return std::nullopt;
+  int64_t operations = 0;
+  for (Operation &op : fold.getBody().front())
+    if (const OpRecord *record = ir::recordOf(&op))
+      operations += opLowering(record->id).cpuCost;
+  for (int64_t extent : *extents)
+    operations *= extent;
+  return operations;
+}
+
 static std::optional<int64_t> storedBytes(ir::StoreOp store, NumberOf numberOf) {
   std::vector<int64_t> lengths;
   for (Value length : store.getLengths()) {
@@ -110,7 +124,8 @@ static bool isMadeInPlace(Value value) {
 
 std::optional<OpWork> workOfOp(Operation &op, const ExtentsOf &extentsOf, NumberOf numberOf) {
   OpWork work;
-  if (onlyShows(&op) || op.hasTrait<OpTrait::IsTerminator>() || op.getNumRegions() > 0 ||
+  auto fold = dyn_cast<ir::FoldOp>(op);
+  if (onlyShows(&op) || op.hasTrait<OpTrait::IsTerminator>() || (op.getNumRegions() > 0 && !fold) ||
       isa<ir::DimOp, ir::AllocOp>(op))
     return work;
   work.executions = 1;
@@ -140,7 +155,7 @@ std::optional<OpWork> workOfOp(Operation &op, const ExtentsOf &extentsOf, Number
     work.written = *stored;
   }
   // In a grid only stores write memory; outside of grids an array is written where it is computed.
-  if (!isInGrid(&op) && !ir::isFill(&op) && record)
+  if (!isInGrid(&op) && !ir::isFill(&op) && (record || fold))
     for (Value result : op.getResults())
       if (ir::isArrayLike(result.getType()) && !isMadeInPlace(result)) {
         std::optional<int64_t> made = bytes(result.getType());
@@ -148,8 +163,9 @@ std::optional<OpWork> workOfOp(Operation &op, const ExtentsOf &extentsOf, Number
           return std::nullopt;
         work.written += *made;
       }
-  if (record) {
-    std::optional<int64_t> operations = operationsOf(op, *record, extentsOf);
+  if (record || fold) {
+    std::optional<int64_t> operations =
+        fold ? operationsOfFold(fold, extentsOf) : operationsOf(op, *record, extentsOf);
     if (!operations)
       return std::nullopt;
     work.operations = *operations;

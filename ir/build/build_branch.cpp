@@ -1,5 +1,6 @@
 // Branches. Where both arms compute little, both are computed and one is chosen.
 #include "ir/build/build_branch.h"
+#include "ir/build/build_call.h"
 #include "ir/build/build_expr.h"
 #include "ir/build/build_stmt.h"
 #include "ir/build/build_type.h"
@@ -73,6 +74,9 @@ static void moveBefore(Operation *before, mlir::Block &block) {
 
 Bound buildIfExpr(BuildContext &c, const IfExpr &expr) {
   Location loc = c.here(expr);
+  if (const WrittenFold *fold = foldOf(expr))
+    if (Bound whole = buildFold(c, *fold, loc); whole.kind != Bound::Kind::None)
+      return whole;
   mlir::Value condition = buildValue(c, *expr.condition);
   if (std::optional<bool> known = constantCondition(condition)) {
     const ptl::Block *block = *known ? expr.thenBlock : expr.elseBlock;

@@ -1,4 +1,4 @@
-// Calls.
+// Calls, and folds with a function of the program.
 #include "ir/build/build_call.h"
 #include "ir/build/build_assign.h"
 #include "ir/build/build_check.h"
@@ -9,6 +9,8 @@
 #include "ir/build/build_schedule.h"
 #include "ir/build/build_stmt.h"
 #include "ir/build/build_type.h"
+#include "ir/build/carried.h"
+#include "ir/dialect/fold.h"
 
 using namespace mlir;
 
@@ -187,6 +189,118 @@ Bound buildCall(BuildContext &c, const CallExpr &expr) {
   frame.schedule = scheduleOf(c, callee, frame);
   bindTunables(c, frame, overrides);
   return runCallee(c, expr, std::move(frame));
+}
+
+// ---- folds with a function: one operation, instead of steps that each go through all elements ----
+
+/// The body of an elementwise function whose parameters are these arrays of one element.
+static Bound buildOnElements(BuildContext &c, const CallExpr &expr, ValueRange elements) {
+  Frame frame = calleeFrame(c, expr);
+  // Whatever shape the arrays of the call have, one element of each is combined at a time.
+  frame.prefix = {c.dims.constant(1)};
+  for (auto [arg, element] : llvm::zip_equal(expr.args, elements))
+    frame.locals[arg.param->index] = Bound::of(element);
+  checkElementTypes(c, frame);
+  frame.schedule = scheduleOf(c, *expr.callee, frame);
+  bindTunables(c, frame, {});
+  return runCallee(c, expr, std::move(frame));
+}
+
+/// Whether there is code for a fold. Dimensions and tunables of the function would be values from around the body.
+static bool hasCode(const BuildContext &c, const WrittenFold &fold) {
+  return c.binding.machine == "cpu" && fold.step && fold.step->callee->body &&
+         fold.step->callee->dims.empty() && fold.step->callee->tunables.empty();
+}
+
+/// Whether registers hold the elements: numbers of whole bytes, and conditions.
+static bool fitsRegisters(BuildContext &c, const Expr *operand) {
+  mlir::Type element = elementTypeOf(irType(c, *operand->type));
+  return element.isInteger(1) || element.getIntOrFloatBitWidth() >= 8;
+}
+
+/// The function on single elements, as the body of the operation.
+static void buildBody(BuildContext &c, const WrittenFold &fold, FoldOp op, Location loc) {
+  OpBuilder::InsertionGuard guard(c.b);
+  llvm::SmallVector<mlir::Type> types;
+  // All results are wanted as yet.
+  for (mlir::Type result : op.getResultTypes())
+    types.push_back(arrayTypeOf(elementTypeOf(result), {Extent::constant(1)}));
+  llvm::SmallVector<mlir::Type> both(types);
+  both.append(types);
+  mlir::Block *body =
+      c.b.createBlock(&op.getBody(), {}, both, llvm::SmallVector<Location>(both.size(), loc));
+  llvm::SmallVector<mlir::Value> values, combined;
+  flatten(readRefs(c, buildOnElements(c, *fold.step, body->getArguments()), loc), values);
+  for (auto [value, type] : llvm::zip(values, types))
+    combined.push_back(castTo(c, value, type, loc));
+  c.make<FoldYieldOp>(loc, combined);
+}
+
+/// Whether the body yields what it should and needs nothing from around it.
+static bool isClosed(FoldOp op) {
+  size_t arrays = op.getNumResults();
+  Operation *end = op.getBody().front().getTerminator();
+  if (end->getNumOperands() != arrays)
+    return false;
+  return !op.getBody()
+              .walk([&](Operation *inner) {
+                for (mlir::Value operand : inner->getOperands())
+                  if (!op.getBody().isAncestor(operand.getParentRegion()))
+                    return WalkResult::interrupt();
+                return WalkResult::advance();
+              })
+              .wasInterrupted();
+}
+
+/// An array without an axis of extent 1.
+static mlir::Value withoutAxis(BuildContext &c, mlir::Value array, int64_t axis, Location loc) {
+  llvm::SmallVector<Extent> extents(extentsOf(array.getType()));
+  llvm::SmallVector<mlir::Value> offsets, lengths;
+  for (int64_t each = 0; each < static_cast<int64_t>(extents.size()); ++each) {
+    offsets.push_back(c.index(0));
+    lengths.push_back(lengthOf(c, array, each));
+  }
+  mlir::Type element = elementTypeOf(array.getType());
+  extents.erase(extents.begin() + axis);
+  mlir::Type type = extents.empty() ? element : mlir::Type(arrayTypeOf(element, extents));
+  return c.make<SliceOp>(loc, type, array, offsets, lengths, ValueRange(), mlir::Value(),
+                         c.b.getDenseI64ArrayAttr({axis}));
+}
+
+Bound buildFold(BuildContext &c, const WrittenFold &fold, Location loc) {
+  if (!hasCode(c, fold) ||
+      !llvm::all_of(fold.operands, [&](const Expr *x) { return fitsRegisters(c, x); }))
+    return {};
+  llvm::SmallVector<mlir::Value> operands;
+  llvm::SmallVector<mlir::Type> types;
+  for (const Expr *operand : fold.operands)
+    operands.push_back(buildValue(c, *operand));
+  // Equal lengths may have several names.
+  llvm::SmallVector<Extent> extents(extentsOf(operands.front().getType())), kept(extents);
+  int64_t axis = static_cast<int64_t>(extents.size()) + fold.axis;
+  if (fold.isReduce)
+    kept[static_cast<size_t>(axis)] = Extent::constant(1);
+  for (mlir::Value &operand : operands) {
+    mlir::Type element = elementTypeOf(operand.getType());
+    types.push_back(arrayTypeOf(element, kept));
+    operand = castTo(c, operand, arrayTypeOf(element, extents), loc);
+  }
+  for (const Expr *start : fold.starts)
+    operands.push_back(buildValue(c, *start));
+  auto all = llvm::to_vector(llvm::seq<int64_t>(0, static_cast<int64_t>(types.size())));
+  auto op =
+      c.make<FoldOp>(loc, types, operands, c.b.getI64IntegerAttr(axis),
+                     c.b.getDenseI64ArrayAttr(all), fold.isReduce ? c.b.getUnitAttr() : UnitAttr());
+  buildBody(c, fold, op, loc);
+  if (!isClosed(op)) {
+    op.erase();
+    return {};
+  }
+  Bound result;
+  result.kind = Bound::Kind::Parts;
+  for (mlir::Value value : op.getResults())
+    result.parts.push_back(Bound::of(fold.keepsAxis ? value : withoutAxis(c, value, axis, loc)));
+  return result.parts.size() == 1 ? Bound(result.parts[0]) : result;
 }
 
 } // namespace ptl::ir

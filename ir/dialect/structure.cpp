@@ -1,4 +1,5 @@
 #include "ir/dialect/attributes.h"
+#include "ir/dialect/fold.h"
 #include "ir/dialect/grid_scope.h"
 #include "ir/dialect/lengths.h"
 #include "ir/dialect/ptl_dialect.h"
@@ -16,12 +17,19 @@ using namespace mlir;
 #define GET_OP_CLASSES
 #include "ir/dialect/structure.cpp.inc"
 
+#define GET_OP_CLASSES
+#include "ir/dialect/fold.cpp.inc"
+
 namespace ptl::ir {
 
 void PtlDialect::registerStructureOps() {
   addOperations<
 #define GET_OP_LIST
 #include "ir/dialect/structure.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "ir/dialect/fold.cpp.inc"
       >();
 }
 
@@ -68,6 +76,8 @@ Value knownLength(Value array, unsigned axis) {
     return slice.getLengths()[sourceAxis(slice.getDropped(), axis)];
   if (auto cast = dyn_cast<CastOp>(made))
     return knownLength(cast.getSource(), axis);
+  if (isa<FoldOp>(made))
+    return knownLength(made->getOperand(0), axis);
   if (auto expand = dyn_cast<NewAxisOp>(made)) {
     // Axes before this one may be new, and do not count in the source.
     auto before = llvm::count_if(expand.getAxes(), [&](int64_t own) { return own < axis; });
@@ -271,6 +281,71 @@ LogicalResult CheckOp::canonicalize(CheckOp op, PatternRewriter &rewriter) {
   // A condition that is true needs no check.
   if (!matchPattern(op.getCondition(), m_One()))
     return failure();
+  rewriter.eraseOp(op);
+  return success();
+}
+
+// ---- folds --------------------------------------------------------------------------------------
+
+/// The element that a body has of an array.
+static Type oneOf(Type array) { return arrayTypeOf(elementTypeOf(array), {Extent::constant(1)}); }
+
+LogicalResult FoldOp::verify() {
+  size_t arrays = getNumOperands() / 2;
+  if (arrays == 0 || getNumOperands() != 2 * arrays || getWanted().size() != getNumResults())
+    return emitOpError("needs arrays, and a start for each of them");
+  int64_t rank = rankOf(getOperand(0).getType()), axis = static_cast<int64_t>(getAxis());
+  if (axis < 0 || axis >= rank)
+    return emitOpError("axis ") << axis << " is outside rank " << rank;
+  Block &body = getBody().front();
+  Operation *end = body.empty() ? nullptr : &body.back();
+  if (body.getNumArguments() != 2 * arrays || !isa_and_nonnull<FoldYieldOp>(end) ||
+      end->getNumOperands() != arrays)
+    return emitOpError("combines two elements of each array to one");
+  for (unsigned i = 0; i < arrays; ++i) {
+    Type array = getOperand(i).getType(), one = oneOf(array);
+    if (!isa<ArrayType>(array) || extentsOf(array) != extentsOf(getOperand(0).getType()))
+      return emitOpError("has arrays of one shape");
+    for (Type element : {body.getArgument(i).getType(),
+                         body.getArgument(static_cast<unsigned>(arrays) + i).getType(),
+                         end->getOperand(i).getType()})
+      if (element != one)
+        return emitOpError("combines single elements");
+  }
+  for (auto [result, of] : llvm::zip(getResults(), getWanted())) {
+    if (of < 0 || of >= static_cast<int64_t>(arrays))
+      return emitOpError("has no array ") << of;
+    Type array = getOperand(static_cast<unsigned>(of)).getType();
+    llvm::SmallVector<Extent> extents(extentsOf(array));
+    if (getLast())
+      extents[static_cast<size_t>(axis)] = Extent::constant(1);
+    if (extentsOf(result.getType()) != llvm::ArrayRef(extents) ||
+        elementTypeOf(result.getType()) != elementTypeOf(array))
+      return emitOpError("has results like its arrays");
+  }
+  return success();
+}
+
+/// Results that nobody reads are not stored.
+LogicalResult FoldOp::canonicalize(FoldOp op, PatternRewriter &rewriter) {
+  llvm::SmallVector<int64_t> wanted;
+  llvm::SmallVector<Type> types;
+  llvm::SmallVector<Value> read;
+  for (auto [result, of] : llvm::zip(op.getResults(), op.getWanted())) {
+    if (result.use_empty())
+      continue;
+    wanted.push_back(of);
+    types.push_back(result.getType());
+    read.push_back(result);
+  }
+  if (wanted.empty() || wanted.size() == op.getNumResults())
+    return failure();
+  auto less = rewriter.create<FoldOp>(op.getLoc(), types, op.getOperands(), op.getAxisAttr(),
+                                      rewriter.getDenseI64ArrayAttr(wanted), op.getLastAttr());
+  less->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  rewriter.inlineRegionBefore(op.getBody(), less.getBody(), less.getBody().end());
+  for (auto [result, now] : llvm::zip(read, less.getResults()))
+    rewriter.replaceAllUsesWith(result, now);
   rewriter.eraseOp(op);
   return success();
 }

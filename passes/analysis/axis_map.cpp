@@ -1,5 +1,6 @@
 #include "passes/analysis/axis_map.h"
 
+#include "ir/dialect/fold.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/op_kinds.h"
@@ -147,7 +148,7 @@ std::optional<llvm::SmallVector<AxisMap>> operandAxes(Operation *op, const AxisM
     return takeMaps(take, result);
   if (auto gather = dyn_cast<GatherOp>(op))
     return gatherMaps(gather, result);
-  if (isa<TopkOp>(op)) // both results have the same axes
+  if (isa<TopkOp, FoldOp>(op)) // all results have the same axes
     return alongAxisMaps(op, result);
   const OpRecord *record = recordOf(op);
   if (!record || op->getNumResults() != 1)

@@ -1,5 +1,6 @@
 #include "passes/analysis/lengths.h"
 
+#include "ir/dialect/fold.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/analysis/kept_axis.h"
@@ -133,8 +134,8 @@ static Value lengthFrom(OpBuilder *builder, Value value, int64_t axis) {
   if (auto slice = dyn_cast<SliceOp>(op))
     return slice
         .getLengths()[keptAxis(slice.getDropped(), rankOf(slice.getSource().getType()), axis)];
-  if (auto cast = dyn_cast<CastOp>(op))
-    return lengthFrom(builder, cast.getSource(), axis);
+  if (isa<CastOp, FoldOp>(op))
+    return lengthFrom(builder, op->getOperand(0), axis);
   if (auto insert = dyn_cast<InsertOp>(op))
     return lengthFrom(builder, insert.getDest(), axis);
   if (auto take = dyn_cast<TakeOp>(op))

@@ -1,6 +1,6 @@
 #include "passes/analysis/op_kinds.h"
 
-#include "ir/dialect/ptl_dialect.h"
+#include "ir/dialect/fold.h"
 #include "passes/analysis/op_info.h"
 
 using namespace mlir;
@@ -17,6 +17,8 @@ bool isReduction(Operation *op) {
   return isOfClass(op, OpClass::Reduction) && (op->hasAttr("axes") || op->hasAttr("axis"));
 }
 bool isScan(Operation *op) {
+  if (isa<FoldOp>(op))
+    return true;
   return (isOfClass(op, OpClass::Scan) || isOfClass(op, OpClass::Sort)) &&
          rankOf(op->getOperand(0).getType()) == rankOf(op->getResult(0).getType());
 }

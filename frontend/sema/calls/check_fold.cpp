@@ -1,11 +1,12 @@
 // `scan(f, x…, start: …, axis: n)` and `reduce(…)`: running and whole results of an associative
 // `fn` along an axis. They are written out here, in steps that double: after step `d` each position
-// holds the result of `2 * d` positions, so every executor runs them without knowing of them.
+// holds the result of `2 * d` positions, so every executor runs them without knowing of them. What a fold was stands beside its steps.
 #include "frontend/sema/calls/check_fold.h"
 
 #include "frontend/base/counted.h"
 #include "frontend/sema/calls/associative.h"
 #include "frontend/sema/calls/check_callable.h"
+#include "frontend/sema/calls/written_fold.h"
 #include "frontend/sema/expressions/broadcast.h"
 #include "frontend/sema/expressions/check_expr.h"
 #include "frontend/sema/expressions/convert.h"
@@ -40,6 +41,7 @@ struct Fold {
   int64_t along = -1; ///< the same once the operands are turned
   std::vector<Local *> values = {}, startLocals = {};
   Block *block = nullptr;
+  WrittenFold *written = nullptr; ///< what is written out
 
   bool readArguments(const std::vector<CallArgument> &args);
   bool readCallee(const CallArgument &arg);
@@ -362,6 +364,8 @@ bool Fold::addStep(Block *into, Dim distance) {
   all = left;
   all.insert(all.end(), right.begin(), right.end());
   Expr *call = callOn(ctx, node, *callee, all);
+  if (!written->step)
+    written->step = dyn_cast<CallExpr>(call);
   std::vector<Expr *> results = {call};
   // A `fn` of several values gives a tuple, whose elements are bound before they are assigned.
   if (!isMissing(call) && call->type->kind == TypeKind::Tuple) {
@@ -458,7 +462,14 @@ Expr *Fold::run() {
   auto *expr = newExpr<IfExpr>(ctx, node, errorType(ctx));
   ScopeGuard scope(ctx);
   expr->condition = trueExpr(ctx, node);
-  block = expr->thenBlock = ctx.program.make<Block>();
+  cast<ConstExpr>(expr->condition)->floatValue = WrittenFold::kMark;
+  block = written = ctx.program.make<WrittenFold>();
+  written->operands = operands;
+  written->starts = starts;
+  written->axis = axis;
+  written->isReduce = isReduce;
+  written->keepsAxis = keepsAxis;
+  expr->thenBlock = block;
   expr->elseBlock = ctx.program.make<Block>();
   // A vector always is turned into a column; of several axes only the last one is turned.
   bool isTurned = shape().rank() > 1 ? axis == -1 : !shape().prefix;

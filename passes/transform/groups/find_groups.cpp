@@ -1,5 +1,6 @@
 #include "passes/transform/groups/find_groups.h"
 #include "ir/dialect/attributes.h"
+#include "ir/dialect/fold.h"
 
 #include "passes/analysis/op_info.h"
 #include "passes/transform/groups/group_schedule.h"
@@ -323,9 +324,10 @@ void BlockGroups::eraseDead() {
 void makeGrids(func::FuncOp function, const GroupLimits &limits, EmitGrid emitGrid) {
   llvm::SmallVector<Block *> blocks;
   // Bodies of grids are tiles already.
-  // Tiles of a grid that the author has written are not divided further.
+  // Tiles of a grid that the author has written are not divided further, nor are the single elements that a fold combines.
   function->walk([&](Block *block) {
-    if (!block->getParentOp()->getParentOfType<ParallelOp>() &&
+    if (!isa<FoldOp>(block->getParentOp()) &&
+        !block->getParentOp()->getParentOfType<ParallelOp>() &&
         !isa<ParallelOp>(block->getParentOp()))
       blocks.push_back(block);
   });

@@ -1,7 +1,7 @@
 #include "passes/transform/groups/group_limits.h"
 
 #include "ir/dialect/attributes.h"
-#include "ir/dialect/ptl_dialect.h"
+#include "ir/dialect/fold.h"
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/op_kinds.h"
 #include "passes/transform/groups/group_schedule.h"
@@ -26,8 +26,9 @@ bool isArray(Operation *op) {
 }
 
 bool isCpuCandidate(Operation *op) {
-  // `topk` has two results, so it is named on its own.
-  return isa<TopkOp>(op) || (isArray(op) && (isTiled(op) || isTaken(op) || onlyDescribes(op)));
+  // These may have several results, so they are named on their own.
+  return isa<TopkOp, FoldOp>(op) ||
+         (isArray(op) && (isTiled(op) || isTaken(op) || onlyDescribes(op)));
 }
 
 /// Views are roots only where they are stored as they are.

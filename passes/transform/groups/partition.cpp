@@ -25,7 +25,7 @@ static void askOperands(func::FuncOp function) {
   function.walk([](DimOp dim) {
     Operation *made = dim.getSource().getDefiningOp();
     // Grids that are there already are the author's.
-    if (!made || !isTiled(made) || dim->getParentOfType<ParallelOp>())
+    if (!made || !(isTiled(made) || isScan(made)) || dim->getParentOfType<ParallelOp>())
       return;
     OpBuilder builder(dim);
     dim.replaceAllUsesWith(lengthOf(builder, dim.getSource(), static_cast<int64_t>(dim.getAxis())));

@@ -1,5 +1,6 @@
 #include "passes/transform/groups/partition_emit.h"
 
+#include "ir/dialect/fold.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/op_kinds.h"
@@ -7,6 +8,7 @@
 #include "passes/transform/groups/group_schedule.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
@@ -45,7 +47,9 @@ Value PartitionEmitter::tileBudget() {
   Operation *root = group_->root();
   const OpRecord *record = recordOf(root);
   // A reduction reads more than it writes, so its operand decides.
-  bool reduces = (record && record->opClass == OpClass::Reduction) || isa<TopkOp>(root);
+  auto fold = dyn_cast<FoldOp>(root);
+  bool reduces = (record && record->opClass == OpClass::Reduction) || isa<TopkOp>(root) ||
+                 (fold && fold.getLast());
   Value widest = reduces ? root->getOperand(0) : root->getResult(0);
   AxisMap map = reduces ? group_->operandMap(root, 0) : group_->mapOf(root);
   bool isWhole = hasWholeAxis(widest, map),
@@ -308,6 +312,11 @@ Value PartitionEmitter::cloneMember(Operation *op, const AxisMap &map) {
     bool isLength = record && record->id == OpId::Broadcast && i > 0;
     if (!isLength)
       state.addOperands(rankOf(operand.getType()) > 0 ? tileOf(operand, maps[i]) : operand);
+  }
+  // The body of a fold combines single elements, whatever the tile.
+  for (Region &region : op->getRegions()) {
+    IRMapping none;
+    region.cloneInto(state.addRegion(), none);
   }
   if (record && record->id == OpId::Broadcast)
     for (size_t i = 0; i < map.size(); ++i)
