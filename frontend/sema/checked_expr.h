@@ -229,10 +229,13 @@ struct IndexExpr : ExprOf<ExprKind::Index> {
   bool isLoad = false;     ///< moves data from global memory into a kernel
 };
 
+struct WrittenFold;
 struct IfExpr : ExprOf<ExprKind::If> {
   Expr *condition = nullptr;
   Block *thenBlock = nullptr;
   Block *elseBlock = nullptr;
+  const WrittenFold *fold =
+      nullptr; ///< what `thenBlock` is written out from, if it is a fold (written_fold.h)
 };
 /// `lo..hi step s`.
 struct RangeExpr : ExprOf<ExprKind::Range> {

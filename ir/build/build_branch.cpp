@@ -74,8 +74,8 @@ static void moveBefore(Operation *before, mlir::Block &block) {
 
 Bound buildIfExpr(BuildContext &c, const IfExpr &expr) {
   Location loc = c.here(expr);
-  if (const WrittenFold *fold = foldOf(expr))
-    if (Bound whole = buildFold(c, *fold, loc); whole.kind != Bound::Kind::None)
+  if (expr.fold)
+    if (Bound whole = buildFold(c, *expr.fold, loc); whole.kind != Bound::Kind::None)
       return whole;
   mlir::Value condition = buildValue(c, *expr.condition);
   if (std::optional<bool> known = constantCondition(condition)) {

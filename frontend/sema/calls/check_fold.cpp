@@ -462,14 +462,13 @@ Expr *Fold::run() {
   auto *expr = newExpr<IfExpr>(ctx, node, errorType(ctx));
   ScopeGuard scope(ctx);
   expr->condition = trueExpr(ctx, node);
-  cast<ConstExpr>(expr->condition)->floatValue = WrittenFold::kMark;
-  block = written = ctx.program.make<WrittenFold>();
+  block = expr->thenBlock = ctx.program.make<Block>();
+  expr->fold = written = ctx.program.make<WrittenFold>();
   written->operands = operands;
   written->starts = starts;
   written->axis = axis;
   written->isReduce = isReduce;
   written->keepsAxis = keepsAxis;
-  expr->thenBlock = block;
   expr->elseBlock = ctx.program.make<Block>();
   // A vector always is turned into a column; of several axes only the last one is turned.
   bool isTurned = shape().rank() > 1 ? axis == -1 : !shape().prefix;
