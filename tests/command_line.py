@@ -210,7 +210,8 @@ def wrong_usage(tools: Tools, folder: pathlib.Path) -> None:
                                        "    parallel r in tiles(R, 4) { y[r, :] = a * x[r, :] + b[r, :] }\n}\n")
     numpy.save(folder / "x.npy", numpy.ones((6, 7), numpy.float32))
     numpy.save(folder / "b.npy", numpy.ones((5, 7), numpy.float32))
-    run = ["run", "scaled.ptl"]
+    (folder / "bytes.ptl").write_text("pub program bytes[N](x: u8[N]) -> (y: u8[N]) { y = x }\n")
+    run, bytes_of = ["run", "scaled.ptl"], ["run", "bytes.ptl", "N=3"]
     for arguments, code, text in [
         (["check", "scaled.ptl", "-Wno-nonsense"], 2, "there is no warning `nonsense`"),
         (["check", "scaled.ptl", "--json"], 2, "`--json` is for `--cost`"),
@@ -223,6 +224,16 @@ def wrong_usage(tools: Tools, folder: pathlib.Path) -> None:
         ([*run, "a=1", "x=ones", "b=ones", "C=7"], 1, "as in R=1024"),
         ([*run, "a=1", "x=random(seed: -1)", "b=ones", "R=6", "C=7"], 1, "`seed` in `random(seed: -1)` is not a whole number from 0"),
         ([*run, "a=1", "x=ones", "b=ones", "R=-5", "C=7"], 1, "not `-5`"),
+        ([*run, "a=1", "x=random(low: nan)", "b=ones", "R=6", "C=7"], 1, "`low` in `random(low: nan)` is not a finite number of f32"),
+        ([*run, "a=1", "x=random(high: -inf)", "b=ones", "R=6", "C=7"], 1, "is not a finite number of f32"),
+        ([*run, "a=1", "x=random(low: -3e38, high: 3e38)", "b=ones", "R=6", "C=7"], 1, "further apart than any number of f32"),
+        ([*run, "a=1", "x=random(low: 2)", "b=ones", "R=6", "C=7"], 1, "there is no number from `low` to below `high`"),
+        ([*run, "a=1", "x=random(seed: 1, seed: 2)", "b=ones", "R=6", "C=7"], 1, "`random(seed: 1, seed: 2)` is not an array"),
+        ([*run, "a=1", "x=ones(low: 2)", "b=ones", "R=6", "C=7"], 1, "`low` has no effect in `ones(low: 2)`"),
+        ([*bytes_of, "x=random(high: 257)"], 1, "`high` in `random(high: 257)` is not a whole number from 0 to 2^8"),
+        ([*bytes_of, "x=random(low: 256, high: 256)"], 1, "is not a whole number from 0 to 2^8 - 1"),
+        ([*bytes_of, "x=random(low: 10)"], 1, "without these options it is from 0 to below 10"),
+        ([*bytes_of, "x=random(low: 255, high: 256)"], 0, "[255, 255, 255]"),
         ([*run, "a=1", "x=@x.npy", "b=@b.npy"], 5, "which makes `R` 5|`R` is 6"),
         ([*run, "a=1", "x=@x.npy", "b=ones", "-o", "z=z.npy"], 1, "`scaled` has no result `z`"),
         ([*run, "a=1", "x=@x.npy", "b=ones", "--in-process"], 2, "`--in-process` has no effect without `--shape`"),

@@ -67,9 +67,10 @@ std::optional<Recipe> readRecipe(std::string_view text) {
     std::optional<double> value =
         colon == option.npos ? std::nullopt : readNumber(trimmed(option.substr(colon + 1)));
     std::string key(trimmed(option.substr(0, colon)));
-    if (!value || (key != "seed" && key != "low" && key != "high"))
+    bool isKnown = key == "seed" || key == "low" || key == "high";
+    // An option that is given twice would have two values.
+    if (!value || !isKnown || !recipe.options.emplace(key, *value).second)
       return std::nullopt;
-    recipe.options[key] = *value;
   }
   return recipe;
 }
@@ -352,16 +353,58 @@ bool Resolver::assume(const rt::Param &param, RunInputs &inputs) {
 }
 
 /// The elements of an array by their positions.
-/// The option of a recipe that no element of the type could come from; empty if there is none. A
-/// bound of integers may be one beyond the largest, since `high` is exclusive.
-static std::string wrongOption(const Recipe &recipe, ElemKind kind) {
-  for (const auto &[name, value] : recipe.options) {
-    bool isWhole = name == "seed" || !isFloat(kind);
-    // A double holds the ends of these ranges exactly.
-    double least = name == "seed" || !isSigned(kind) ? 0 : -0x1p63, end = 0x1p63;
-    if (isWhole && !(value >= least && value < end && value == std::trunc(value)))
-      return name;
+/// The limits of a recipe, as given or the usual ones of the type.
+static std::pair<double, double> limitsOf(const Recipe &recipe, ElemKind kind) {
+  bool real = isFloat(kind);
+  // The upper limit is exclusive, so 2 gives both truth values. Of four bits all numbers come.
+  double low = !isPacked(kind) ? 0 : real ? -6 : -8;
+  double high = isPacked(kind) ? -low : real ? 1 : kind == ElemKind::Bool ? 2 : 10;
+  return {recipe.option("low", low), recipe.option("high", high)};
+}
+
+/// Why no element of the type could come from an option with this value; empty if one could. An upper limit of
+/// integers may be one beyond the largest, since it is exclusive.
+static std::string notAnElement(const std::string &option, double value, ElemKind kind) {
+  bool isSeed = option == "seed";
+  if (!isSeed && kind == ElemKind::Bool)
+    return "has no effect on `bool`";
+  if (!isSeed && isFloat(kind)) {
+    // Elements are computed in `f32` and then rounded.
+    bool isElement =
+        std::isfinite(static_cast<float>(value)) && std::isfinite(roundFloat(value, kind));
+    return isElement ? "" : "is not a finite number of " + std::string(elemName(kind));
   }
+  bool isNatural = isSeed || !isSigned(kind);
+  // An option is an `int64_t` in the end, so numbers from 2^63 on are refused for `u64`, too.
+  unsigned bits = isSeed ? 63 : std::min(elemBits(kind) - (isNatural ? 0 : 1), 63U);
+  // A double holds the ends of these ranges exactly.
+  double end = std::ldexp(1, static_cast<int>(bits)), least = isNatural ? 0 : -end;
+  bool isBeyond = option == "high" && value == end && bits < 63;
+  if (value == std::trunc(value) && value >= least && (value < end || isBeyond))
+    return {};
+  std::string first = isNatural ? "0" : "-2^" + std::to_string(bits);
+  return "is not a whole number from " + first + " to 2^" + std::to_string(bits) +
+         (option == "high" && bits < 63 ? "" : " - 1");
+}
+
+/// What is wrong with the options of a recipe; empty if nothing is.
+static std::string whatIsWrong(const Recipe &recipe, ElemKind kind, const std::string &text) {
+  for (const auto &[option, value] : recipe.options) {
+    if (recipe.name != "random")
+      return "`" + option + "` has no effect in `" + text + "`";
+    if (std::string reason = notAnElement(option, value, kind); !reason.empty())
+      return "`" + option + "` in `" + text + "` " + reason;
+  }
+  auto [low, high] = limitsOf(recipe, kind);
+  bool isEmpty = isFloat(kind) ? low > high : low >= high;
+  if (recipe.name == "random" && isEmpty)
+    return "there is no number from `low` to below `high` in `" + text +
+           "`; without these options it is from " +
+           std::to_string(std::lround(limitsOf({}, kind).first)) + " to below " +
+           std::to_string(std::lround(limitsOf({}, kind).second));
+  // The distance is computed in `f32`, too.
+  if (isFloat(kind) && !std::isfinite(static_cast<float>(high) - static_cast<float>(low)))
+    return "`low` and `high` in `" + text + "` are further apart than any number of f32";
   return {};
 }
 
@@ -373,16 +416,8 @@ static std::function<Scalar(int64_t)> elementsOf(const Recipe &recipe, ElemKind 
   };
   if (recipe.name != "random")
     return [value = bound(recipe.name == "ones" ? 1 : 0)](int64_t) { return value; };
-  // The upper limit is exclusive, so 2 gives both truth values. Of four bits all numbers come.
-  double usualLow = !isPacked(kind) ? 0
-                    : real          ? -6
-                                    : -8,
-         usualHigh = isPacked(kind)           ? -usualLow
-                     : real                   ? 1
-                     : kind == ElemKind::Bool ? 2
-                                              : 10;
-  Scalar low = bound(recipe.option("low", usualLow)),
-         high = bound(recipe.option("high", usualHigh));
+  auto limits = limitsOf(recipe, kind);
+  Scalar low = bound(limits.first), high = bound(limits.second);
   auto seed = static_cast<uint64_t>(recipe.option("seed", static_cast<double>(stream)));
   return [=](int64_t i) {
     return reference::randomScalar(reference::philoxBits(static_cast<uint64_t>(i), seed), kind, low,
@@ -406,10 +441,8 @@ std::optional<rt::OwnedArray> Resolver::make(const rt::Param &param, const std::
   PtlElem elem = elemOf(param);
   std::optional<ElemKind> packed = packedKind(param);
   ElemKind drawn = packed.value_or(*kindOf(elem));
-  if (std::string option = wrongOption(*recipe, drawn); !option.empty()) {
-    bool isNatural = option == "seed" || !isSigned(drawn);
-    fail(param.name, "`" + option + "` in `" + text + "` is not a whole number from " +
-                         (isNatural ? "0" : "-2^63") + " to 2^63 - 1");
+  if (std::string wrong = whatIsWrong(*recipe, drawn, text); !wrong.empty()) {
+    fail(param.name, wrong);
     return std::nullopt;
   }
   // Unless a seed is given, each argument has a stream of its own; otherwise arrays of one

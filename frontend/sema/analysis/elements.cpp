@@ -71,10 +71,34 @@ static const Expr *source(const Expr *value, const KnownValues &values) {
   return repeats ? nullptr : part->base;
 }
 
+/// The operands of `array + number`, `number + array`, `array - number` or `number - array`: different elements give
+/// different results, even if these wrap. Nothing for other expressions.
+struct Moved {
+  const Expr *array = nullptr, *number = nullptr;
+  bool isReversed = false; ///< `number - array`
+};
+
+static Moved movedArray(const Expr *value) {
+  const auto *op = dyn_cast<OpExpr>(value);
+  bool isSum = op && op->op && (op->op->id == OpId::Add || op->op->id == OpId::Sub);
+  if (!isSum || op->args.size() != 2 || !op->args[0] || !op->args[1])
+    return {};
+  bool isFirst = op->args[0]->type->isArray();
+  Moved moved{op->args[isFirst ? 0 : 1], op->args[isFirst ? 1 : 0],
+              op->op->id == OpId::Sub && !isFirst};
+  bool isScalar = moved.number->type->isScalar() || moved.number->type->isInt();
+  return moved.array->type->isArray() && isScalar ? moved : Moved();
+}
+
 bool isKnownUnique(const Expr *value, const KnownValues &values) {
   const IndexExpr *part = nullptr;
+  // What has different values if another array has them, or else what the values come from.
+  auto before = [&](const Expr *expr) {
+    const Expr *array = movedArray(expr).array;
+    return array ? array : source(expr, values);
+  };
   // Walk to the array that the values come from, and keep the innermost slice of it.
-  while (const Expr *of = source(value, values)) {
+  while (const Expr *of = before(value)) {
     part = value->kind == ExprKind::Index ? cast<IndexExpr>(value) : part;
     value = of;
   }
@@ -224,6 +248,50 @@ static std::vector<Dim> dividendsOf(ScalarDims scalars, const IndexExpr &index) 
 
 static AxisSet interval(Dim start, Dim stop, Dim step);
 
+/// A number before its conversion from `int` where that is not written: what does not fit has stopped the program.
+static const Expr *beforeImplicit(const Expr *number) {
+  const auto *convert = dyn_cast<ConvertExpr>(number);
+  bool isImplicit =
+      convert && convert->arg->type->isInt() && convert->syntax == convert->arg->syntax;
+  return isImplicit ? convert->arg : number;
+}
+
+/// The positions in a range, `index(r)`, or as far from a number: `N - 1 - index(r)`. Nothing for other arrays.
+static AxisSet positionsIn(DimContext &dims, const Expr *value, KnownValues &values) {
+  AxisSet unknown;
+  unknown.kind = AxisSet::Kind::Unknown;
+  // Names of arrays are followed as far as each stands for a value that never changes.
+  value = withoutWidening(value);
+  for (int depth = 0; depth < 8 && value->kind == ExprKind::LocalRef; ++depth) {
+    auto found = values.lets.find(cast<LocalRefExpr>(value)->local);
+    if (found == values.lets.end())
+      return unknown;
+    value = withoutWidening(found->second);
+  }
+  Dim one = dims.constant(1);
+  if (Moved moved = movedArray(value); moved.array) {
+    AxisSet of = positionsIn(dims, moved.array, values);
+    Dim by = ScalarDims{dims, values}.of(beforeImplicit(moved.number));
+    if (!of.isInterval() || !by || !of.step.isConstant(1))
+      return unknown;
+    if (moved.isReversed)
+      return interval(dims.add(dims.sub(by, of.stop), one), dims.add(dims.sub(by, of.start), one),
+                      one);
+    bool isSub = cast<OpExpr>(value)->op->id == OpId::Sub;
+    return isSub ? interval(dims.sub(of.start, by), dims.sub(of.stop, by), one)
+                 : interval(dims.add(of.start, by), dims.add(of.stop, by), one);
+  }
+  const auto *op = dyn_cast<OpExpr>(value);
+  if (!op || !op->op || op->op->id != OpId::Index || op->args.empty() || !op->args[0])
+    return unknown;
+  const Expr *of = op->args[0];
+  if (of->type->isInt())
+    return of->dim ? interval(dims.constant(0), of->dim, one) : unknown;
+  const RangeInfo *range = of->type->range;
+  bool isPlain = range && range->start && range->length && range->step && range->step.isConstant(1);
+  return isPlain ? interval(range->start, dims.add(range->start, range->length), one) : unknown;
+}
+
 /// What an index array or a position that is no dimension stands for.
 static AxisSet valuesOf(DimContext &dims, const Expr *value, KnownValues &values) {
   AxisSet set;
@@ -233,6 +301,9 @@ static AxisSet valuesOf(DimContext &dims, const Expr *value, KnownValues &values
     set.stop = value->type->extents[0].length;
     return set;
   }
+  if (value->type->isArray())
+    if (AxisSet positions = positionsIn(dims, value, values); positions.isInterval())
+      return positions;
   // A reshaped index array holds the same values, so both are known by the same local.
   value = withoutWidening(withAllAxes(withoutWidening(value)));
   const Local *name = nullptr;

@@ -230,8 +230,10 @@ void checkScatter(FlowContext &flow, const AssignStmt &stmt, const Elements &ele
       report.label(table->span, "it is not known that its values differ")
           .help("state it: `where unique(" + table->name + ")`");
     else
-      report.help("state that its values differ: `assert(unique(" + (table ? table->name : text) +
-                  "))`");
+      // A fact is known of an array that has a name.
+      report.help(table ? "state that its values differ: `assert(unique(" + table->name + "))`"
+                        : "give it a name and state that its values differ: `let positions = " +
+                              text + "` and `assert(unique(positions))`");
     return;
   }
 }

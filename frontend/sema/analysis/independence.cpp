@@ -305,8 +305,9 @@ bool IndependenceChecker::overlaps(const AxisSet &a, const AxisSet &b, const Dim
   if (a.kind == AxisSet::Kind::Full || b.kind == AxisSet::Kind::Full)
     // A whole axis meets every part of it that has elements.
     return a.isInterval() || b.isInterval() || a.kind == b.kind;
+  // A value that each iteration computes may be another one in the next iteration.
   if (a == b && a.kind == AxisSet::Kind::Value)
-    return true;
+    return frame_.heads.front().var && a.local->index < frame_.heads.front().var->index;
   if (!a.isInterval() || !b.isInterval() || !a.step.isConstant(1) || !b.step.isConstant(1))
     return false;
   // What an iteration computes may be something else in the next one.

@@ -52,6 +52,25 @@ TEST(Independence, conflicts) {
       "E0506");
 }
 
+/// A store at an array of positions `p` in each tile `r`.
+static std::string storedAt(const std::string &positions) {
+  return codeOf("kernel k[N](x: f32[N], idx: i32[N]) -> (y: f32[2 * N] = 0.0)\n"
+                "where unique(idx), all(idx >= 0), all(idx < N), N <= 64\n{\n"
+                "parallel r in tiles(N, 8) {\nlet p = " +
+                positions + "\ny[p] = x[r] } }");
+}
+
+TEST(Independence, positionsOfRanges) {
+  for (const char *positions :
+       {"index(r)", "N - 1 - index(r)", "index(r) + 3", "3 + (index(r) - 2)", "i64(index(r))"})
+    EXPECT_EQ(storedAt(positions), "") << positions;
+  EXPECT_EQ(storedAt("7 - (index(r) - r.start)"), "E0506");
+  // What an iteration computes may be something else in the next one, so that they meet is not certain.
+  EXPECT_EQ(storedAt("i32(x[r], round: .even)\nassert(unique(p))"), "E0507");
+  EXPECT_EQ(storedAt("i8(index(r))"), "E0510");
+  EXPECT_EQ(storedAt("index(r) * 2"), "E0510");
+}
+
 /// A scatter at `idx[i]`, with `before` in front of the grid and `inside` in front of the store.
 static std::string scatter(const std::string &before, const std::string &inside) {
   return codeOf("kernel k[N](c: int, idx: i32[N], x: f32[N]) -> (y: f32[N] = 0.0)\n"

@@ -89,6 +89,11 @@ void Cut::noteParts(ConcatOp concat, int64_t axis, const Linear &from) {
     if (isIt)
       begin = begin.plus(lengthAlong(part, axis));
   }
+  // Where the parts are all of the root, their lengths say more than that of the root: how long the last one is.
+  bool isAll = extentsOf(concat.getType())[static_cast<size_t>(axis)] ==
+               extentsOf(root_.getType())[static_cast<size_t>(axis_)];
+  if (isIt && isAll && from.isZero())
+    whole_ = begin;
 }
 
 void Cut::notePositions(TakeOp take, int64_t axis, const Linear &from) {

@@ -2,6 +2,7 @@
 // does not multiply the element types.
 #include "passes/transform/legalize/legalize_product_loops.h"
 
+#include "ir/dialect/grid_scope.h"
 #include "passes/transform/whole_storage.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -43,9 +44,11 @@ static Value partOfBox(const Tiles &t, BoxOp box, Value source, int64_t axis, Va
 /// What stands at one position of an axis.
 static Value partAt(const Tiles &t, Value x, int64_t axis, Value position, bool drops) {
   if (auto box = x.getDefiningOp<SliceOp>()) {
-    // An array in global memory stays as it is, so a part is loaded from there directly.
+    // An array in global memory stays as it is, so a part is loaded from there directly; one from outside of the grid lies there.
     auto source = dyn_cast<ArrayType>(box.getSource().getType());
-    if (source && source.getPlace() == Place::Gm && box.getSteps().empty() && !box.getOutside())
+    bool isThere =
+        source && (source.getPlace() == Place::Gm || isOutsideGrid(box, box.getSource()));
+    if (isThere && box.getSteps().empty() && !box.getOutside())
       return partOfBox(t, box, box.getSource(), axis, position, drops);
   }
   if (auto box = x.getDefiningOp<LoadOp>())
