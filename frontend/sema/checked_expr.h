@@ -234,8 +234,7 @@ struct IfExpr : ExprOf<ExprKind::If> {
   Expr *condition = nullptr;
   Block *thenBlock = nullptr;
   Block *elseBlock = nullptr;
-  const WrittenFold *fold =
-      nullptr; ///< what `thenBlock` is written out from, if it is a fold (written_fold.h)
+  const WrittenFold *fold = nullptr; ///< what `thenBlock` is written out from (written_fold.h)
 };
 /// `lo..hi step s`.
 struct RangeExpr : ExprOf<ExprKind::Range> {
