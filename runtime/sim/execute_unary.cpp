@@ -121,6 +121,14 @@ ptl::Scalar roundedToOdd(double value, ElemKind to) {
   return ptl::Scalar::real(decodeFloat(bits, to));
 }
 
+/// Whether the library limits an integer to the range of a shorter type if nobody says so: it keeps
+/// the low bits from `i64` to `i32` and from `i32` to `i16` alone.
+bool saturatesBetweenIntegers(ElemKind from, ElemKind to) {
+  bool keepsBits = (from == ElemKind::I64 && to == ElemKind::I32) ||
+                   (from == ElemKind::I32 && to == ElemKind::I16);
+  return !isFloat(from) && !isFloat(to) && elemBits(to) < elemBits(from) && !keepsBits;
+}
+
 class Converter {
 public:
   Converter(const Modifiers &modifiers, ElemKind from, ElemKind to)
@@ -145,7 +153,8 @@ public:
       ptl::Scalar whole = convertScalar(value, from_, ElemKind::I64, mode_);
       return convertScalar(whole, ElemKind::I64, to_);
     }
-    return convertScalar(value, from_, to_, mode_, modifiers_.saturate.value_or(false));
+    return convertScalar(value, from_, to_, mode_,
+                         modifiers_.saturate.value_or(saturatesBetweenIntegers(from_, to_)));
   }
 
 private:
