@@ -191,15 +191,13 @@ static void copyRows(KernelContext &c, const Tile &from, Value to, Location loc)
   source.buffer = firstOf(c, from.buffer, type, from.extents, loc);
   target.buffer = firstOf(c, to, type, from.extents, loc);
   auto colsOf = [](Value buffer) { return cast<pto::TileBufType>(buffer.getType()).getCols(); };
-  // Moves take tiles whose rows have one length. An addition of 0 to words leaves all bits as they
-  // are, and takes others, too.
-  Type half = c.b.getI16Type();
-  if (colsOf(from.buffer) == colsOf(to) || pto::elementBytes(from.element) % 2 != 0 ||
-      !takes(c, InstructionId::TAdds, {half}))
+  // Moves take tiles whose rows have one length. Arithmetic that changes nothing takes others, too.
+  bool isReal = isa<FloatType>(from.element);
+  InstructionId id = isReal ? InstructionId::TMuls : InstructionId::TAdds;
+  if (colsOf(from.buffer) == colsOf(to) || !takes(c, id, {from.element}))
     return copy(c, source, target, loc);
   c.loc = loc;
-  emit(c, loc, InstructionId::TAdds, {wordsOf(c, source.buffer, half), constantOf(c, half, 0)},
-       {wordsOf(c, target.buffer, half)});
+  emit(c, loc, id, {source.buffer, constantOf(c, from.element, isReal ? 1 : 0)}, {target.buffer});
 }
 
 static void push(KernelContext &c, Value value, Value queue) {
