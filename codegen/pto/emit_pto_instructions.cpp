@@ -54,6 +54,49 @@ void findElements(PtoCode &code, Instruction instruction) {
                  "`i64`, `f16`, `bf16` and `f32`; `--emit=cpp` writes it for the PTO-ISA library");
 }
 
+/// An instruction whose tiles PTOAS wants to have as many rows and columns as its result has, though
+/// the library takes those whose valid extents agree.
+struct SameShape {
+  InstructionId id;
+  size_t inputs;          ///< how many of the first ones
+  llvm::StringLiteral on; ///< the chips: `--pto-arch`, empty for all
+};
+
+constexpr SameShape sameShapes[] = {
+    {InstructionId::TCvt, 1, ""},          {InstructionId::TCmp, 2, "a5"},
+    {InstructionId::TMov, 1, "a3"},        {InstructionId::TAxpy, 1, ""},
+    {InstructionId::TPrelu, 2, ""},        {InstructionId::TColExpandAdd, 1, ""},
+    {InstructionId::TColExpandSub, 1, ""}, {InstructionId::TColExpandMul, 1, ""},
+    {InstructionId::TColExpandDiv, 1, ""}, {InstructionId::TColExpandMax, 1, ""},
+    {InstructionId::TColExpandMin, 1, ""}, {InstructionId::TColExpandExpdif, 1, ""},
+    {InstructionId::TPartMax, 2, ""},      {InstructionId::TPartMin, 2, ""},
+};
+
+/// Says where the assembler refuses the shapes that tiles have.
+void findShapes(PtoCode &code, Instruction instruction) {
+  auto isVector = [](Value tile) {
+    auto type = dyn_cast<TileBufType>(tile.getType());
+    return type && type.getPlace() == ir::Place::Vec;
+  };
+  auto shapeOf = [&](Value tile) {
+    TileBufType type = code.tileTypeOf(tile);
+    return std::to_string(type.getRows()) + " x " + std::to_string(type.getCols());
+  };
+  for (const SameShape &row : sameShapes) {
+    bool isOther = row.id != instruction.id() ||
+                   (!row.on.empty() && row.on != llvm::StringRef(code.machine().tools.ptoas));
+    if (isOther || !isVector(instruction.outs()[0]))
+      continue;
+    std::string wanted = shapeOf(instruction.outs()[0]);
+    for (Value input : instruction.ins().take_front(row.inputs))
+      if (isVector(input) && shapeOf(input) != wanted)
+        code.missing(instruction.operation(),
+                     "PTOAS wants the tiles of `" + std::string(instruction.info().mnemonic) +
+                         "` to have the shape of its result, " + wanted + ", and one is " +
+                         shapeOf(input) + "; `--emit=cpp` writes it for the PTO-ISA library");
+  }
+}
+
 /// Says where the version wants scratch that an expert's code does not give.
 void findScratch(PtoCode &code, Instruction instruction) {
   Operation *op = instruction.operation();
@@ -187,6 +230,7 @@ void emitInstruction(PtoCode &code, Instruction instruction) {
     return;
   findScratch(code, instruction);
   findElements(code, instruction);
+  findShapes(code, instruction);
   std::string attrs = attributesOf(code, instruction), text = code.spelled(op);
   // Some instructions have their attributes behind the inputs, where they belong to them, others
   // behind everything.

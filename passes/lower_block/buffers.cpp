@@ -28,8 +28,16 @@ void findWideRows(KernelContext &c, ir::ParallelOp grid) {
     // A column is kept as a row.
     return cols == 1 ? rows : cols;
   };
-  auto isByte = [](Type type) { return ir::elementTypeOf(type).isInteger(8); };
   auto isTile = [](Value value) { return isa<ir::ArrayType>(value.getType()); };
+  auto isByte = [&](Value value) {
+    return isTile(value) && ir::elementTypeOf(value.getType()).getIntOrFloatBitWidth() == 8;
+  };
+  // Bytes go by way of longer elements in what has no instruction for them: conversions, and moves
+  // between and within tiles. Conversions take tiles of one shape.
+  auto takesBytes = [&](Operation *op) {
+    bool loads = isa<ir::SliceOp, ir::LoadOp>(op) && isGlobal(op->getOperand(0));
+    return !loads && !isa<ir::StoreOp, ir::MatmulOp>(op);
+  };
   grid.walk([&](Operation *op) {
     // A mask in the shape of its operands takes a byte where they have a word, so rows are padded
     // for bytes.
@@ -40,12 +48,17 @@ void findWideRows(KernelContext &c, ir::ParallelOp grid) {
         c.wideRows.insert(rowOf(store.getValue().getType()));
     } else if (op->getNumResults() == 1 && isTile(op->getResult(0))) {
       Type type = op->getResult(0).getType();
-      bool converts =
-          isa<ir::ConvertOp>(op) && (isByte(type) || isByte(op->getOperand(0).getType()));
       bool loads = isa<ir::SliceOp, ir::LoadOp>(op) && ir::elementTypeOf(type).isInteger(1);
-      if (converts || loads || (compares && llvm::all_of(op->getOperands(), isTile)))
+      if (loads || (compares && llvm::all_of(op->getOperands(), isTile)))
         c.wideRows.insert(rowOf(type));
     }
+    if (takesBytes(op))
+      for (ValueRange values : {ValueRange(op->getOperands()), ValueRange(op->getResults())})
+        for (Value value : llvm::make_filter_range(values, isByte))
+          c.wideRows.insert(rowOf(value.getType()));
+    // Sorting compares its rows with themselves, to find what is no number.
+    if (isa<ir::SortOp, ir::ArgsortOp, ir::TopkOp>(op) && c.machine.maskOfOperandShape)
+      c.wideRows.insert(rowOf(op->getOperand(0).getType()));
   });
 }
 

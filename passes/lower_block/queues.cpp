@@ -190,7 +190,14 @@ static void copyRows(KernelContext &c, const Tile &from, Value to, Location loc)
   Tile source = from, target = from;
   source.buffer = firstOf(c, from.buffer, type, from.extents, loc);
   target.buffer = firstOf(c, to, type, from.extents, loc);
-  copy(c, source, target, loc);
+  auto colsOf = [](Value buffer) { return cast<pto::TileBufType>(buffer.getType()).getCols(); };
+  // Moves take tiles whose rows have one length. Arithmetic that changes nothing takes others, too.
+  bool isReal = isa<FloatType>(from.element);
+  InstructionId id = isReal ? InstructionId::TMuls : InstructionId::TAdds;
+  if (colsOf(from.buffer) == colsOf(to) || !takes(c, id, {from.element}))
+    return copy(c, source, target, loc);
+  c.loc = loc;
+  emit(c, loc, id, {source.buffer, constantOf(c, from.element, isReal ? 1 : 0)}, {target.buffer});
 }
 
 static void push(KernelContext &c, Value value, Value queue) {

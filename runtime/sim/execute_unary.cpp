@@ -3,6 +3,7 @@
 #include "runtime/sim/arithmetic.h"
 #include "runtime/sim/execution.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace ptl::rt::sim {
@@ -121,6 +122,20 @@ ptl::Scalar roundedToOdd(double value, ElemKind to) {
   return ptl::Scalar::real(decodeFloat(bits, to));
 }
 
+/// Whether the library limits a number to the range of a shorter integer if nobody says whether to:
+/// from these types to these it keeps the low bits.
+bool saturatesUntold(ElemKind from, ElemKind to) {
+  constexpr std::pair<ElemKind, ElemKind> keepsBits[] = {
+      {ElemKind::F32, ElemKind::I16}, {ElemKind::F16, ElemKind::I16},
+      {ElemKind::F16, ElemKind::I8},  {ElemKind::F16, ElemKind::U8},
+      {ElemKind::I64, ElemKind::I32}, {ElemKind::I32, ElemKind::I16},
+  };
+  bool narrows = isFloat(from) || elemBits(to) < elemBits(from);
+  return narrows && !isFloat(to) &&
+         std::find(std::begin(keepsBits), std::end(keepsBits), std::pair(from, to)) ==
+             std::end(keepsBits);
+}
+
 class Converter {
 public:
   Converter(const Modifiers &modifiers, ElemKind from, ElemKind to)
@@ -138,14 +153,13 @@ public:
       return wholeNumber(value);
     if (modifiers_.rounding == Rounding::Odd && isFloat(from_) && isFloat(to_))
       return roundedToOdd(value.f, to_);
-    // From floats instructions saturate without a word about it, so only an explicit `false` wraps.
-    bool wraps = modifiers_.saturate == std::optional(false);
+    bool saturates = modifiers_.saturate.value_or(saturatesUntold(from_, to_));
     // A wrapping conversion takes the low bits of the whole number.
-    if (isFloat(from_) && !isFloat(to_) && wraps && elemBits(to_) < 32) {
+    if (isFloat(from_) && !isFloat(to_) && !saturates && elemBits(to_) < 32) {
       ptl::Scalar whole = convertScalar(value, from_, ElemKind::I64, mode_);
       return convertScalar(whole, ElemKind::I64, to_);
     }
-    return convertScalar(value, from_, to_, mode_, modifiers_.saturate.value_or(false));
+    return convertScalar(value, from_, to_, mode_, saturates);
   }
 
 private:
