@@ -152,7 +152,9 @@ static bool holdsCopies(Value ref) {
 void PiecesEmitter::emitByWidth(llvm::ArrayRef<RootStores> stores, unsigned width) {
   int64_t row = axisOf(TileAxis::Row), col = axisOf(TileAxis::Col);
   StoreOp into = stores.front().front();
-  bool isFilled = isSeenWhole(into) || isOneOfSeveral(into, branch_) || holdsCopies(into.getRef());
+  // Within a branch boxes are not seen to fill the storage either way.
+  bool isBox = into->getParentOfType<scf::IfOp>() && isOneOfSeveral(into, branch_);
+  bool isFilled = isSeenWhole(into) || isBox || holdsCopies(into.getRef());
   Value worthIt = width + 1 < kWidths && isFilled && mayBeNarrow(row, col, width)
                       ? isWorthNarrowing(row, col, width + 1)
                       : Value();
