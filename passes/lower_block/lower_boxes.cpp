@@ -423,6 +423,47 @@ void loadBox(KernelContext &c, Operation *op, const BoxOperands &in) {
     setTile(c, result, conditionsOf(c, to->tile, c.loc));
 }
 
+/// The positions of a row of them as words of two each, where the machine reads such; null for others. The scalar unit takes as long for two
+/// positions as for one, and longer than a row of memory takes to come.
+static Value pairsOf(KernelContext &c, const ShapedTile &index) {
+  auto type = cast<pto::TileBufType>(index.tile.buffer.getType());
+  Type pair = c.b.getI64Type();
+  bool isRow = index.lengths.size() == 1 && type.getRows() == 1 && index.tile.form == Form::Whole &&
+               index.tile.element.isSignlessInteger(32);
+  // A window may begin within a pair.
+  if (!isRow || index.tile.buffer.getDefiningOp<pto::SubsetOp>() ||
+      !c.machine.supports("tgetval", {"i64"}))
+    return {};
+  return wordsOf(c, index.tile.buffer, pair);
+}
+
+/// Calls `body` for each position of a row of them, with its number: two positions are read at a time. They are no negative numbers.
+static void forEachPair(KernelContext &c, const ShapedTile &index, Value pairs,
+                        llvm::function_ref<void(Value, Value)> body) {
+  constexpr int64_t kBase = int64_t(1) << 32;
+  Value count = index.lengths.front(), two = constant(c, 2);
+  Value whole = c.b.createOrFold<arith::DivUIOp>(c.loc, count, two);
+  forEach(c, {whole}, [&](Indices at) {
+    Value both = c.b.create<pto::TGetValOp>(c.loc, c.b.getI64Type(), pairs, at.front());
+    both = asPosition(c, both);
+    Value number = times(c, at.front(), two), base = constant(c, kBase);
+    body(number, c.b.createOrFold<arith::RemUIOp>(c.loc, both, base));
+    body(plus(c, number, constant(c, 1)), c.b.createOrFold<arith::DivUIOp>(c.loc, both, base));
+  });
+  // Behind the last one of an odd number there is no other.
+  Value rest = c.b.createOrFold<arith::RemUIOp>(c.loc, count, two);
+  Value isOdd =
+      c.b.createOrFold<arith::CmpIOp>(c.loc, arith::CmpIPredicate::ne, rest, constant(c, 0));
+  if (getConstantIntValue(isOdd) == 0)
+    return;
+  branch(c.b, c.loc, isOdd,
+         [&] {
+           Value last = times(c, whole, two);
+           body(last, asPosition(c, readElement(c, index, {last})));
+         },
+         {});
+}
+
 /// Rows or elements of an array in global memory, or of a box of one, by position.
 void takeGlobal(KernelContext &c, Operation *op, Operation *box) {
   auto take = cast<ir::TakeOp>(op);
@@ -452,6 +493,12 @@ void takeGlobal(KernelContext &c, Operation *op, Operation *box) {
   IndexVector lengths = IndexVector(to->lengths);
   if (rows)
     lengths.back() = constant(c, 1);
+  Value pairs = rows && to->lengths.size() == 2 ? pairsOf(c, *index) : Value();
+  if (pairs)
+    return forEachPair(c, *index, pairs, [&](Value number, Value position) {
+      loadRow(c, *to, {number, constant(c, 0)}, pointer,
+              plus(c, base, times(c, position, strides.front())), to->lengths.back());
+    });
   forEach(c, lengths, [&](Indices at) {
     Value from = base;
     for (size_t n = 0; n < at.size(); ++n)

@@ -25,8 +25,7 @@ static Value describedBy(Value value) {
   return value;
 }
 
-/// The store that copies all of the storage, if that is the last thing that happens to it.
-static StoreOp finalCopy(AllocOp alloc) {
+StoreOp finalCopy(AllocOp alloc) {
   for (Operation *user : alloc->getUsers()) {
     // The load has to be of all the storage, in its own shape.
     auto load = dyn_cast<LoadOp>(user);
@@ -196,8 +195,7 @@ static bool isFreeFor(AllocOp alloc, StoreOp copy) {
   });
 }
 
-/// Storage becomes other storage, and the copy between them goes.
-static void replace(StoreOp copy, AllocOp alloc, Value by) {
+void replaceByTarget(StoreOp copy, AllocOp alloc, Value by) {
   Value value = copy.getValue(), stored = cast<LoadOp>(describedBy(value).getDefiningOp()).getRef();
   copy.erase();
   // The chain of descriptions between load and store goes with the copy.
@@ -229,19 +227,19 @@ void forwardStorage(func::FuncOp function) {
         variable && variable->getBlock() == alloc->getBlock() && alloc->isBeforeInBlock(variable) &&
         isUntouchedBefore(variable, copy)) {
       gone.insert(variable);
-      replace(copy, variable, alloc);
+      replaceByTarget(copy, variable, alloc);
       continue;
     }
     if (CopiedTurn turn(alloc, copy); turn.isNeedless()) {
       for (StoreOp begin : turn.begins)
         begin.erase();
-      replace(copy, alloc, target);
+      replaceByTarget(copy, alloc, target);
       continue;
     }
     // A target without a definition is an argument, of which only the time in between counts.
     if (target == alloc || (made && !isFreeFor(alloc, copy)) || !isIdle(target, alloc, copy))
       continue;
-    replace(copy, alloc, target);
+    replaceByTarget(copy, alloc, target);
   }
 }
 

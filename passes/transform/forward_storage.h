@@ -2,9 +2,16 @@
 // destination of the copy.
 #pragma once
 
+#include "ir/dialect/ptl_dialect.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace ptl::ir {
+
+/// The store that copies all of the storage to other storage, if that is the last thing that happens to it; null otherwise.
+StoreOp finalCopy(AllocOp alloc);
+/// Replaces storage by other storage, to which `copy` copied it, and removes the copy.
+void replaceByTarget(StoreOp copy, AllocOp alloc, mlir::Value by);
 
 /// Replaces storage whose contents are finally copied to other storage by that other storage, if
 /// nothing accesses the latter in between. So the result of a kernel that becomes an output is

@@ -219,6 +219,85 @@ static void shareIn(Block &block) {
       shareFamily(family);
 }
 
+// ---- single elements ----------------------------------------------------------------------------
+
+/// Whether an operation loads a single element of global memory, as a tile.
+static bool loadsOne(Operation *op) {
+  auto isOne = [](Type type) {
+    auto tile = dyn_cast<ArrayType>(type);
+    return tile && tile.getRank() > 0 && llvm::all_of(tile.getExtents(), [](const Extent &extent) {
+             return extent.isConstant() && extent.length == 1;
+           });
+  };
+  if (auto load = dyn_cast<LoadOp>(op))
+    return isOne(load.getType()) && !load.getOutside();
+  auto slice = dyn_cast<SliceOp>(op);
+  return slice && isOne(slice.getType()) && !slice.getOutside() &&
+         cast<ArrayType>(slice.getSource().getType()).getPlace() == Place::Gm;
+}
+
+namespace {
+/// A part of a block that neither writes nor checks anything, and what it loads.
+struct Segment {
+  Block *block;
+  Operation *before = nullptr; ///< null: it begins with the block
+  llvm::SmallVector<Operation *> loads;
+
+  bool holds(Operation *op) const {
+    return op && op->getBlock() == block && (!before || before->isBeforeInBlock(op));
+  }
+  bool mayComeFirst(Operation *op) const;
+  void moveBehind(Operation *op, Operation *&last);
+  void loadFirst();
+};
+} // namespace
+
+/// Whether an operation, and the arithmetic that it needs, may stand before all others.
+bool Segment::mayComeFirst(Operation *op) const {
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    Operation *made = operand.getDefiningOp();
+    return !holds(made) || (isPure(made) && made->getNumRegions() == 0 &&
+                            !isa<ArrayType>(operand.getType()) && mayComeFirst(made));
+  });
+}
+
+/// Moves an operation, and the arithmetic that it needs, behind the last one that was moved.
+void Segment::moveBehind(Operation *op, Operation *&last) {
+  for (Value operand : op->getOperands())
+    if (Operation *made = operand.getDefiningOp();
+        holds(made) && (!last || last->isBeforeInBlock(made)))
+      moveBehind(made, last);
+  if (last)
+    op->moveAfter(last);
+  else
+    op->moveBefore(block, block->begin());
+  last = op;
+}
+
+/// Instructions that compute with a single element wait for the scalar unit, which waits for the element; and loads behind them are issued
+/// when it has come. So all single elements are loaded first, and it waits once.
+void Segment::loadFirst() {
+  constexpr size_t kMost = 32; // each takes a block of the vector memory
+  Operation *last = before;
+  if (loads.size() > 1 && loads.size() <= kMost)
+    for (Operation *load : loads)
+      moveBehind(load, last);
+}
+
+static void loadElementsFirst(Block &block) {
+  Segment segment{&block, nullptr, {}};
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (loadsOne(&op)) {
+      if (segment.mayComeFirst(&op))
+        segment.loads.push_back(&op);
+    } else if (!isa<SliceOp, LoadOp, DimOp>(op) && !isMemoryEffectFree(&op)) {
+      segment.loadFirst();
+      segment = {&block, &op, {}};
+    }
+  }
+  segment.loadFirst();
+}
+
 namespace {
 
 struct ShareRows : impl::ShareRowsBase<ShareRows> {
@@ -236,8 +315,10 @@ struct ShareRows : impl::ShareRowsBase<ShareRows> {
         return;
       grid->walk([&](Block *block) { blocks.push_back(block); });
     });
-    for (Block *block : blocks)
+    for (Block *block : blocks) {
       shareIn(*block);
+      loadElementsFirst(*block);
+    }
   }
 };
 

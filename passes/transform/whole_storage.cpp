@@ -50,16 +50,22 @@ Value loadWhole(OpBuilder &builder, Location loc, Value ref, Type type) {
 }
 
 bool isUnchangedUntil(LoadOp load, Operation *end) {
-  if (end && load->getBlock() != end->getBlock())
+  Operation *here = end ? load->getBlock()->findAncestorOpInBlock(*end) : nullptr;
+  if (end && !here)
     return false;
-  // Every store to the storage in between, also one in a loop or branch, changes what is read.
-  for (Operation *op = load->getNextNode(); op && op != end; op = op->getNextNode())
-    if (op->walk([&](StoreOp store) {
-            return store.getRef() == load.getRef() ? WalkResult::interrupt()
-                                                   : WalkResult::advance();
-          }).wasInterrupted())
+  // Every store to the storage, also one in a loop or branch, changes what is read.
+  auto stores = [&](Operation *op) {
+    return op
+        ->walk([&](StoreOp store) {
+          return store.getRef() == load.getRef() ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
+  };
+  for (Operation *op = load->getNextNode(); op && op != here; op = op->getNextNode())
+    if (stores(op))
       return false;
-  return true;
+  // In a branch or loop around the end, what stands behind it may have run before it.
+  return here == end || !stores(here);
 }
 
 } // namespace ptl::ir

@@ -17,8 +17,8 @@ StoreOp storeWhole(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value val
                    mlir::Value ref);
 mlir::Value loadWhole(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value ref,
                       mlir::Type type);
-/// Whether storage still holds the value of a load when `end`, an operation of the load's block,
-/// begins; null stands for the end of that block.
+/// Whether storage still holds the value of a load when `end`, an operation of the load's block or in a branch or loop of it, begins; null stands
+/// for the end of that block.
 bool isUnchangedUntil(LoadOp load, mlir::Operation *end);
 
 } // namespace ptl::ir

@@ -48,3 +48,22 @@ func.func @apart(%y: !ptl.ref<f32[H, 64], gm>, %h: index) {
   }
   return
 }
+// The weights of a stencil are loaded before what is computed with the first of them.
+func.func @weights(%x: !ptl.array<f32[H, W], gm>, %k: !ptl.array<f32[9], gm>, %y: !ptl.ref<f32[H, W], gm>, %h: index, %w: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  ptl.parallel (%i) = (%c0) to (%h) step (%c32) {
+    %rest = arith.subi %h, %i : index
+    %n = arith.minsi %rest, %c32 : index
+    %m = arith.minsi %w, %c32 : index
+    %a = ptl.slice %x[%i, %c0] [%n, %m] drop [] : <f32[H, W], gm> -> !ptl.array<f32[i:32, j:32]>
+    %p = ptl.slice %k[%c0] [%c1] drop [] : <f32[9], gm> -> !ptl.array<f32[1]>
+    %s = ptl.mul %a, %p : (!ptl.array<f32[i:32, j:32]>, !ptl.array<f32[1]>) -> !ptl.array<f32[i:32, j:32]>
+    %at = arith.addi %c1, %c1 : index
+    %q = ptl.slice %k[%at] [%c1] drop [] : <f32[9], gm> -> !ptl.array<f32[1]>
+    %t = ptl.mul %s, %q : (!ptl.array<f32[i:32, j:32]>, !ptl.array<f32[1]>) -> !ptl.array<f32[i:32, j:32]>
+    ptl.store %t, %y[%i, %c0] [%n, %m] drop [] : !ptl.array<f32[i:32, j:32]>, <f32[H, W], gm>
+  }
+  return
+}

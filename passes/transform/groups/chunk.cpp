@@ -23,6 +23,7 @@
 #include "passes/transform/groups/find_groups.h"
 #include "passes/transform/groups/schedule_effects.h"
 #include "passes/transform/output_views.h"
+#include "passes/transform/take_turns.h"
 #include "passes/transform/tile_recurrences.h"
 #include "passes/transform/unroll_steps.h"
 
@@ -123,6 +124,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     viewOutputs(getOperation());
     forwardStorage(getOperation());
     storeCarried(getOperation());
+    takeTurns(getOperation());
     forwardStorage(getOperation()); // of what loops carry
     expandTensors(getOperation(), sizes.halved(halvingsOf(0)).bytes, found ? &*found : nullptr);
     viewOutputs(getOperation());    // of what is made under another shape
@@ -130,11 +132,12 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     dropEmptyStores(getOperation());
     bringIntoGrids(getOperation());
     forwardLengths(getOperation());
+    unsigned arms = 0;
     makeGrids(getOperation(), kChipLimits, [&](llvm::ArrayRef<OpGroup *> groups, unsigned number) {
       PiecesEmitter::Halvings own;
       for (unsigned width = 0; width < own.size(); ++width)
         own[width] = halvingsOf(PiecesEmitter::tileGroupOf(number, width));
-      PiecesEmitter(groups, sizes, number, found ? &*found : nullptr, own).emit();
+      PiecesEmitter(groups, sizes, number, found ? &*found : nullptr, own, arms).emit();
     });
     forwardLengths(getOperation());
     effects.check();

@@ -27,8 +27,9 @@ public:
   /// Like `halvings` of the base, for the grids of each arm of the branches by the width of columns.
   using Halvings = std::array<int64_t, kWidths>;
   PiecesEmitter(llvm::ArrayRef<OpGroup *> groups, const TileSizes &sizes, unsigned number,
-                const Machine *machine, Halvings halvings)
-      : ChunkEmitter(groups, sizes, number, machine, halvings[0]), halvingsOf_(halvings) {}
+                const Machine *machine, Halvings halvings, unsigned &arms)
+      : ChunkEmitter(groups, sizes, number, machine, halvings[0]), halvingsOf_(halvings),
+        arms_(arms) {}
 
   /// The number that identifies the tiles of a group's grids; each arm is fitted separately.
   static size_t tileGroupOf(unsigned number, unsigned width) {
@@ -48,7 +49,7 @@ private:
   // tiles of narrow columns: chunk_widths.cpp
   void emitByWidth(llvm::ArrayRef<RootStores> stores, unsigned width = 0);
   bool isSeenWhole(StoreOp into) const;
-  bool mayBeNarrow(int64_t row, int64_t col) const;
+  bool mayBeNarrow(int64_t row, int64_t col, unsigned width) const;
   int64_t narrowElements(int64_t row, int64_t col) const;
   mlir::Value isWorthNarrowing(int64_t row, int64_t col, unsigned width);
   void narrowTiles(int64_t row, int64_t col, unsigned width);
@@ -101,6 +102,7 @@ private:
   llvm::MapVector<mlir::Operation *, mlir::Value> made_; ///< partial results of pieces
 
   Halvings halvingsOf_;
+  unsigned &arms_;     ///< how many grids of the function have arms by the width of columns
   unsigned width_ = 0; ///< of the columns of the present grid; 0: unknown
 };
 

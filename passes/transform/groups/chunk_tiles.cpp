@@ -296,6 +296,9 @@ bool ChunkEmitter::readsStorage(LoadOp load, const Access &access) {
   Operation *reader = grid_;
   if (branch_ && load->getBlock() == branch_->getBlock())
     reader = branch_;
+  // What is only moved is a part of memory for those who read it, and is not moved at all where it stays an array.
+  if (load->getBlock() != reader->getBlock() && !isTiled(group_->root()))
+    return false;
   if (!load.getSteps().empty() || !load.getDropped().empty() || load.getOutside() ||
       !isUnchangedUntil(load, reader))
     return false;

@@ -18,7 +18,7 @@ namespace ptl::ir {
 static constexpr int64_t kNarrow[PiecesEmitter::kWidths] = {0, 128, 32};
 /// A tile of wide columns has as many rows.
 static constexpr int64_t kFewRows = 8;
-/// Code grows by an arm for each grid, of which long programs get no more than these.
+/// Code grows by an arm for each grid that may have narrow columns, of which long programs get no more than these.
 static constexpr unsigned kNarrowGrids = 8;
 
 void PiecesEmitter::mark(ParallelOp grid) {
@@ -34,9 +34,10 @@ int64_t PiecesEmitter::axisOf(TileAxis::Role role) const {
 }
 
 /// Whether the tiles are of a few rows for the reason alone that columns may be many.
-bool PiecesEmitter::mayBeNarrow(int64_t row, int64_t col) const {
-  if (!machine_ || groups_.size() != 1 || group_->hasProduct() || number_ >= kNarrowGrids ||
-      row == kWhole || col == kWhole || scheduledStep(*group_, row) || scheduledStep(*group_, col))
+bool PiecesEmitter::mayBeNarrow(int64_t row, int64_t col, unsigned width) const {
+  bool isFull = number_ >= kNarrowGrids || (width == 0 && arms_ >= kNarrowGrids);
+  if (!machine_ || groups_.size() != 1 || group_->hasProduct() || isFull || row == kWhole ||
+      col == kWhole || scheduledStep(*group_, row) || scheduledStep(*group_, col))
     return false;
   // What does not fit is halved, which changes no decision.
   return axis(row).isChunked && axis(col).isChunked &&
@@ -113,14 +114,18 @@ void PiecesEmitter::emitGroup(llvm::ArrayRef<StoreOp> into) {
   ChunkEmitter::emitGroup(into);
 }
 
+/// Whether other stores fill other boxes of the storage. Then no store alone is seen to fill it, and its text as source begins with zeros where
+/// the boxes come by branches.
+static bool isOneOfSeveral(StoreOp into, Operation *branch) {
+  return llvm::any_of(into.getRef().getUsers(), [&](Operation *user) {
+    return isa<StoreOp>(user) && user != into && !(branch && branch->isAncestor(user));
+  });
+}
+
 /// Whether tiles of all columns are seen to fill the storage: nothing else writes it, and the store has all of it. The text of the
 /// grids as source would not be proved to write every element otherwise.
 bool PiecesEmitter::isSeenWhole(StoreOp into) const {
-  bool isAlone = llvm::none_of(into.getRef().getUsers(), [&](Operation *user) {
-    bool writes = isa<StoreOp>(user) && user != into;
-    return writes && !(branch_ && branch_->isAncestor(user));
-  });
-  return isAlone && into.getDropped().empty() &&
+  return !isOneOfSeveral(into, branch_) && into.getDropped().empty() &&
          llvm::equal(ir::extentsOf(into.getRef().getType()),
                      ir::extentsOf(into.getValue().getType()));
 }
@@ -147,8 +152,10 @@ static bool holdsCopies(Value ref) {
 void PiecesEmitter::emitByWidth(llvm::ArrayRef<RootStores> stores, unsigned width) {
   int64_t row = axisOf(TileAxis::Row), col = axisOf(TileAxis::Col);
   StoreOp into = stores.front().front();
-  bool isFilled = isSeenWhole(into) || holdsCopies(into.getRef());
-  Value worthIt = width + 1 < kWidths && isFilled && mayBeNarrow(row, col)
+  // Within a branch boxes are not seen to fill the storage either way.
+  bool isBox = into->getParentOfType<scf::IfOp>() && isOneOfSeveral(into, branch_);
+  bool isFilled = isSeenWhole(into) || isBox || holdsCopies(into.getRef());
+  Value worthIt = width + 1 < kWidths && isFilled && mayBeNarrow(row, col, width)
                       ? isWorthNarrowing(row, col, width + 1)
                       : Value();
   auto emitOwn = [&] {
@@ -162,6 +169,7 @@ void PiecesEmitter::emitByWidth(llvm::ArrayRef<RootStores> stores, unsigned widt
   };
   if (!worthIt)
     return emitOwn();
+  arms_ += width == 0 ? 1 : 0;
   Location loc = loc_;
   auto branch = b_.create<scf::IfOp>(loc_, worthIt, /*withElseRegion=*/true);
   // Within a branch by pieces, the outer branch is the one that stands in the block of the loads.
