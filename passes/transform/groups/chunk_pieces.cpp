@@ -405,13 +405,14 @@ void PiecesEmitter::emitInPieces(StoreOp into) {
       emitParts(cut);
   }
   // What a scan comes to in each piece is known only after all pieces have been folded, so the scan itself goes over its operands once
-  // more.
-  if (isScan(root))
+  // more. One along another axis is computed of what the pieces came to.
+  bool scansPieces = isScan(root) && group_->mapOf(root)[axisAlong(root)] == cut_;
+  if (scansPieces)
     emitParts(root);
   loc_ = root->getLoc();
   bool goesAlong = llvm::is_contained(group_->mapOf(root), cut_);
   inGrid(goesAlong ? cut_ : kWhole,
-         [&] { storeRoot(into, isScan(root) ? joinParts(root, presentPiece()) : Value()); });
+         [&] { storeRoot(into, scansPieces ? joinParts(root, presentPiece()) : Value()); });
 }
 
 } // namespace ptl::ir
