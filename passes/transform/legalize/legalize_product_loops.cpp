@@ -41,6 +41,23 @@ static Value partOfBox(const Tiles &t, BoxOp box, Value source, int64_t axis, Va
                            ValueRange(), Value(), t.r.getDenseI64ArrayAttr(dropped));
 }
 
+static Value partAt(const Tiles &t, Value x, int64_t axis, Value position, bool drops);
+
+/// A part of an array that got axes of extent 1, as a vector that is a factor of a product did: the position is looked up before that. Null
+/// where the axis is a new one.
+static Value partWithAxes(const Tiles &t, NewAxisOp wide, int64_t axis, Value position,
+                          bool drops) {
+  llvm::ArrayRef<int64_t> added = wide.getAxes();
+  Value before = wide->getOperand(0);
+  if (llvm::is_contained(added, axis) || (drops && rankOf(before.getType()) == 1))
+    return {};
+  int64_t from = axis - llvm::count_if(added, [&](int64_t own) { return own < axis; });
+  llvm::SmallVector<int64_t> axes;
+  for (int64_t own : added)
+    axes.push_back(own - (drops && own > axis));
+  return t.newAxis(partAt(t, before, from, position, drops), axes);
+}
+
 /// What stands at one position of an axis.
 static Value partAt(const Tiles &t, Value x, int64_t axis, Value position, bool drops) {
   if (auto box = x.getDefiningOp<SliceOp>()) {
@@ -63,6 +80,9 @@ static Value partAt(const Tiles &t, Value x, int64_t axis, Value position, bool 
         axes.push_back(own - (drops && own > from));
     return t.transpose(partAt(t, turned->getOperand(0), from, position, drops), axes);
   }
+  if (auto wide = x.getDefiningOp<NewAxisOp>())
+    if (Value part = partWithAxes(t, wide, axis, position, drops))
+      return part;
   int64_t rank = rankOf(x.getType());
   llvm::SmallVector<Value> offsets(static_cast<size_t>(rank), t.index(0)), lengths;
   for (int64_t each = 0; each < rank; ++each)
