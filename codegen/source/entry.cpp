@@ -3,6 +3,7 @@
 #include "codegen/source/stored_whole.h"
 #include "codegen/source/tile_boxes.h"
 #include "codegen/source/tile_expressions.h"
+#include "codegen/source/tile_folds.h"
 #include "codegen/source/tile_ranges.h"
 #include "codegen/source/tile_statements.h"
 #include "codegen/source/tile_stores.h"
@@ -37,6 +38,8 @@ void ProgramEntry::run() {
   kernelNames_.clear();
   kernelNamesUsed_ = Names();
   kernelNamesUsed_.reserve(entry_.facts.name);
+  for (const std::string &fold : foldNames(entry_.function))
+    kernelNamesUsed_.reserve(fold);
   written_.clear();
   choices_.clear();
   launched_.clear();

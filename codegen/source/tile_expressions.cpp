@@ -4,10 +4,12 @@
 #include "codegen/source/origins.h"
 #include "codegen/source/tile_boxes.h"
 #include "codegen/source/tile_builtins.h"
+#include "codegen/source/tile_folds.h"
 #include "codegen/source/tile_literals.h"
 #include "codegen/source/tile_positions.h"
 #include "codegen/source/tile_ranges.h"
 #include "codegen/source/tile_scalars.h"
+#include "ir/dialect/fold.h"
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/source_place.h"
 
@@ -72,6 +74,8 @@ Expression expressionOf(BodyCode &code, Operation *op) {
     return valueText(code, op->getOperand(0));
   if (const OpRecord *record = ir::recordOf(op))
     return builtinText(code, op, *record);
+  if (isa<ir::FoldOp>(op))
+    return {foldText(code, op)};
   if (std::optional<Expression> own = scalarText(code, op))
     return *own;
   // The text must stay well formed, so that the rest can be printed.

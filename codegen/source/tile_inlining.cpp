@@ -1,6 +1,7 @@
 #include "codegen/source/tile_inlining.h"
 
 #include "codegen/source/op_kinds.h"
+#include "codegen/source/tile_folds.h"
 #include "codegen/source/tile_literals.h"
 #include "passes/analysis/source_place.h"
 
@@ -123,7 +124,7 @@ bool isInlined(BodyCode &code, Operation *op) {
     return true;
   // Results of these are statements of the language.
   if (op->getNumResults() != 1 || isa<scf::ForOp, scf::WhileOp, scf::IfOp, ir::InsertOp>(op) ||
-      code.inlining().named.count(op))
+      givesTuple(op) || code.inlining().named.count(op))
     return false;
   if (auto found = code.inlining().decided.find(op); found != code.inlining().decided.end())
     return found->second;

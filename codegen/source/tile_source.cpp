@@ -3,6 +3,7 @@
 #include "codegen/source/entry.h"
 #include "codegen/source/op_kinds.h"
 #include "codegen/source/origins.h"
+#include "codegen/source/tile_folds.h"
 #include "codegen/source/tile_literals.h"
 #include "codegen/source/tile_ranges.h"
 #include "codegen/source/tile_statements.h"
@@ -300,9 +301,11 @@ SourceResult printTiles(func::FuncOp function, const EntryFacts &facts) {
   dropRequirements(function, entry);
   nameLengths(function, entry.dims);
   entry.findNamesInTypes();
+  std::string folds = declareFolds(function, facts.name, unwritable);
   auto kind = attrs::kind.of(function);
-  result.text = kind && kind.getValue() == "kernel" ? KernelEntry(entry, unwritable).print()
-                                                    : ProgramEntry(entry, unwritable).print();
+  result.text =
+      folds + (kind && kind.getValue() == "kernel" ? KernelEntry(entry, unwritable).print()
+                                                   : ProgramEntry(entry, unwritable).print());
   if (!result.problem.empty())
     result.text.clear();
   return result;

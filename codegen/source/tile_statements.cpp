@@ -3,6 +3,7 @@
 #include "codegen/source/op_kinds.h"
 #include "codegen/source/tile_branches.h"
 #include "codegen/source/tile_expressions.h"
+#include "codegen/source/tile_folds.h"
 #include "codegen/source/tile_inlining.h"
 #include "codegen/source/tile_literals.h"
 #include "codegen/source/tile_loops.h"
@@ -42,6 +43,8 @@ static void printCheck(BodyCode &code, ir::CheckOp check) {
 }
 
 static void printResults(BodyCode &code, Operation *op) {
+  if (givesTuple(op))
+    return printTupleFold(code, op);
   if (op->getNumResults() == 1) {
     // A cast with a place is a statement of its own: `let x: _ @vec = …`.
     if (auto placed = dyn_cast<ir::CastOp>(op)) {
