@@ -352,7 +352,6 @@ bool Resolver::assume(const rt::Param &param, RunInputs &inputs) {
   return true;
 }
 
-/// The elements of an array by their positions.
 /// The limits of a recipe, as given or the usual ones of the type.
 static std::pair<double, double> limitsOf(const Recipe &recipe, ElemKind kind) {
   bool real = isFloat(kind);
@@ -408,6 +407,7 @@ static std::string whatIsWrong(const Recipe &recipe, ElemKind kind, const std::s
   return {};
 }
 
+/// The elements of an array by their positions.
 static std::function<Scalar(int64_t)> elementsOf(const Recipe &recipe, ElemKind kind,
                                                  uint64_t stream) {
   bool real = isFloat(kind);

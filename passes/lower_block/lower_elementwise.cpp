@@ -45,22 +45,6 @@ static void lowerBinary(KernelContext &c, mlir::Operation *op, const VectorForms
 static void lowerCompare(KernelContext &c, mlir::Operation *op, pto::CmpMode mode,
                          pto::CmpMode swapped);
 static void lowerSelect(KernelContext &c, Operation *op);
-/// What a number beyond a shorter integer becomes is the library's choice unless it is said. From
-/// `f32` and `f16` to 8 and 16 bits it takes the low bits, as PyTorch does. Between integers it keeps
-/// the low bits, as the language does, from `i64` to `i32` and from `i32` to `i16` alone, and
-/// saturates elsewhere.
-static std::optional<pto::SaturationMode> saturationOf(Type from, Type to) {
-  if (!isa<IntegerType>(to))
-    return std::nullopt;
-  unsigned width = to.getIntOrFloatBitWidth();
-  if (isa<FloatType>(from))
-    return width <= 16 ? std::optional(pto::SaturationMode::ON) : std::nullopt;
-  bool keepsBits = to.isSignlessInteger() && ((from.isSignlessInteger(64) && width == 32) ||
-                                              (from.isSignlessInteger(32) && width == 16));
-  bool narrows = isa<IntegerType>(from) && width < from.getIntOrFloatBitWidth();
-  return narrows && !keepsBits ? std::optional(pto::SaturationMode::OFF) : std::nullopt;
-}
-
 static void lowerConvert(KernelContext &c, Operation *op);
 
 /// The element type by which instructions are chosen: that of the last operand.
@@ -328,6 +312,22 @@ static pto::RoundMode roundMode(llvm::StringRef round) {
   if (round == "away")
     return pto::RoundMode::ROUND;
   return pto::RoundMode::RINT;
+}
+
+/// What a number beyond a shorter integer becomes is the library's choice unless it is said. From
+/// `f32` and `f16` to 8 and 16 bits it takes the low bits, as PyTorch does. Between integers it keeps
+/// the low bits, as the language does, from `i64` to `i32` and from `i32` to `i16` alone, and
+/// saturates elsewhere.
+static std::optional<pto::SaturationMode> saturationOf(Type from, Type to) {
+  if (!isa<IntegerType>(to))
+    return std::nullopt;
+  unsigned width = to.getIntOrFloatBitWidth();
+  if (isa<FloatType>(from))
+    return width <= 16 ? std::optional(pto::SaturationMode::ON) : std::nullopt;
+  bool keepsBits = to.isSignlessInteger() && ((from.isSignlessInteger(64) && width == 32) ||
+                                              (from.isSignlessInteger(32) && width == 16));
+  bool narrows = isa<IntegerType>(from) && width < from.getIntOrFloatBitWidth();
+  return narrows && !keepsBits ? std::optional(pto::SaturationMode::OFF) : std::nullopt;
 }
 
 static void lowerConvert(KernelContext &c, Operation *op) {
