@@ -108,7 +108,7 @@ export class Workbench {
     return until(what, async () => {
       await lens.click({ timeout: 5000 });
       return until("it", look, 5000);
-    }, 2 * patience);
+    });
   }
   /** Near the beginning of a line: a line is as wide as the widest of all, and a click at its middle would scroll. */
   async clickInPreview(piece) {
@@ -123,6 +123,17 @@ export class Workbench {
         await this.page.keyboard.press("Escape");
       }
     }
+  }
+  /** Takes back all that was typed since the file was saved: keys that delete would take too much where some were lost. */
+  async revert() {
+    await this.page.keyboard.press("Control+1");
+    await this.command("File: Revert File");
+    await until("the file is as it was saved", async () => (await this.page.locator(".tab.active.dirty").count()) === 0);
+  }
+  /** What a person would tell of the page: the source, the lenses and the notices. */
+  async describe() {
+    const texts = async (selector) => (await this.page.locator(selector).allInnerTexts()).join("\n  ").replaceAll("\u00a0", " ");
+    return `the source:\n${await this.text()}\nlenses:\n  ${await texts(".codelens-decoration a")}\nnotices:\n  ${await texts(".notification-toast")}`;
   }
   /** Saves what the last command changed. */
   async save() {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 
-import { openBrowser, openFolder, until, Workbench } from "./person.mjs";
+import { openBrowser, openFolder, patience, until, Workbench } from "./person.mjs";
 import { testSteps } from "./testing.mjs";
 
 const [port, workspace, results, chromium] = process.argv.slice(2);
@@ -229,19 +229,21 @@ const steps = {
   async overflow(w) {
     // Rows that a loop compares with each other, turn by turn, cannot be done in parts.
     const more = " ; var s = rows ; for _ in 0..2 { s = s - max(s, axis: 0) } ; y[r, :] = s";
-    await w.goToText("softmax(rows)", true);
-    await w.page.keyboard.type(more);
-    await w.goToText("parallel r in tiles(R, ROWS)", true);
-    await w.page.keyboard.press("ArrowLeft");
-    await w.page.keyboard.type(" * 64");
-    await until("what does not fit is underlined", async () => (await w.page.locator(".squiggly-error").count()) > 0);
     const lens = w.page.locator(".codelens-decoration a", { hasText: /^a3 ✗ vec/ });
-    await until("and the lens says so", async () => (await lens.count()) > 0);
+    // Keys are lost while another part of the page takes the focus: what was typed is then taken back, and typed again.
+    await until("a lens says that it does not fit", async () => {
+      await w.revert();
+      await w.goToText("softmax(rows)", true);
+      await w.page.keyboard.type(more);
+      await w.goToText("parallel r in tiles(R, ROWS)", true);
+      await w.page.keyboard.press("ArrowLeft");
+      await w.page.keyboard.type(" * 64");
+      return until("it", async () => (await lens.count()) > 0, patience / 4);
+    });
+    await until("what does not fit is underlined", async () => (await w.page.locator(".squiggly-error").count()) > 0);
     await w.shoot("overflowShown");
-    for (let i = 0; i < " * 64".length; ++i) await w.page.keyboard.press("Backspace");
-    await w.goToText("softmax(rows)", true);
-    for (let i = 0; i < more.length; ++i) await w.page.keyboard.press("Delete");
-    await until("it fits again", async () => (await w.page.locator(".squiggly-error").count()) === 0);
+    await w.revert();
+    await until("it fits again", async () => (await w.page.locator(".squiggly-error").count()) + (await lens.count()) === 0);
   },
 
   async memory(w) {
@@ -348,6 +350,7 @@ try {
 } catch (error) {
   status = 1;
   console.error(`FAILED ${step} (${seconds()} s): ${error.message}`);
+  await workbench.describe().then(console.error, () => {});
   await workbench.shoot(`failed-${step}`).catch(() => {});
   fs.writeFileSync(path.join(results, "console.log"), messages.join("\n"));
 } finally {
