@@ -45,6 +45,9 @@ constexpr const char *kGenerics =
 constexpr const char *kTuple = "put several values in parentheses to make a tuple: `(a, b)`";
 constexpr const char *kSeveralNames = "name the parts of a tuple in parentheses: `let (a, b) = …`";
 
+constexpr const char *kOpenEnd =
+    "an end that is left open is written with `:`, as in `x[1:]` and `x[:3]`";
+
 constexpr const char *kRangeEach =
     "every variable of a loop has a range, as in `parallel i in 0..M, j in 0..N`";
 
@@ -75,6 +78,8 @@ constexpr ForeignForm kForms[] = {
     {DiagId::ExpectedType, "", "| &", kNoPointers},
     {DiagId::ExpectedName, "a parameter", "| *", kFixedParameters},
     {DiagId::ExpectedName, "a parameter", "| **", kFixedParameters},
+    {DiagId::ExpectedToken, "`,` or `]`", "[ .. |", kOpenEnd},
+    {DiagId::ExpectedExpression, "", ".. | ]", kOpenEnd},
     {DiagId::ExpectedExpression, "", "| **", "arguments are given one by one"},
     {DiagId::ExpectedExpression, "", "| *", "arguments are given one by one"},
     {DiagId::ExpectedExpression, "", "| &", kNoPointers},
