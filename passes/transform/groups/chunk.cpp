@@ -132,7 +132,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     dropEmptyStores(getOperation());
     bringIntoGrids(getOperation());
     forwardLengths(getOperation());
-    unsigned arms = 0;
+    ArmCounts arms;
     makeGrids(getOperation(), kChipLimits, [&](llvm::ArrayRef<OpGroup *> groups, unsigned number) {
       PiecesEmitter::Halvings own;
       for (unsigned width = 0; width < own.size(); ++width)

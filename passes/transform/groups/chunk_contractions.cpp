@@ -22,7 +22,7 @@ namespace ptl::ir {
 
 /// Pieces begin at multiples of this, where boxes of every element type begin.
 static constexpr int64_t kPieceUnit = 64;
-/// Code grows by an arm for each product, of which long programs get no more than these.
+/// Of long programs so many products have an arm for pieces.
 static constexpr unsigned kSplitGrids = 8;
 /// With more tiles than this share of the core groups, cores are busy without pieces.
 static constexpr int64_t kBusyShare = 4;
@@ -30,8 +30,7 @@ static constexpr int64_t kBusyShare = 4;
 /// The only product of the group if its contraction may be cut: all else are steps from element to
 /// element, which can be taken when the pieces have been added.
 MatmulOp PiecesEmitter::contractionToCut() const {
-  if (!machine_ || number_ >= kSplitGrids || coreGroupsOf(*machine_) < 2 || groups_.size() != 1 ||
-      !group_->hasProduct())
+  if (!machine_ || coreGroupsOf(*machine_) < 2 || groups_.size() != 1 || !group_->hasProduct())
     return {};
   MatmulOp product;
   for (Operation *op : group_->members()) {
@@ -97,7 +96,8 @@ Value PiecesEmitter::countOfTiles() {
 Value PiecesEmitter::isWorthSplitting(MatmulOp product, int64_t cut) {
   std::optional<int64_t> least = leastSplitLength(product, *machine_);
   const Extent &extent = group_->axis(cut).extent;
-  if (!least || (extent.capacity != Extent::kUnknown && extent.capacity < *least) ||
+  if (!least || arms_.contractions >= kSplitGrids ||
+      (extent.capacity != Extent::kUnknown && extent.capacity < *least) ||
       !isProductOfDims(axis(cut).length) || !llvm::all_of(group_->parallel(), [&](int64_t id) {
         return isProductOfDims(axis(id).length);
       }))

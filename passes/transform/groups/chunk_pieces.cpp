@@ -162,6 +162,7 @@ void PiecesEmitter::emitCode(llvm::ArrayRef<RootStores> stores) {
   std::vector<TileAxis> whole = axes_;
   if (known)
     return inPieces();
+  arms_.contractions += product ? 1 : 0;
   auto branch = b_.create<scf::IfOp>(loc_, worthIt, /*withElseRegion=*/true);
   branch_ = branch;
   b_.setInsertionPointToStart(branch.thenBlock());

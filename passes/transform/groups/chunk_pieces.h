@@ -18,6 +18,13 @@ int64_t vectorCoresOf(const Machine &machine);
 /// other lengths have formulas that are unreadable where tiles are written out as source.
 bool isProductOfDims(mlir::Value length);
 
+/// How many groups of a function have an arm more for lengths that are known at launch only. Code grows by
+/// each, so there is a limit for either kind.
+struct ArmCounts {
+  unsigned widths = 0;       ///< by the width of columns
+  unsigned contractions = 0; ///< by the length of a contracted axis
+};
+
 /// Emits grids as its base does, and in pieces where that takes less time: sums and the like, in
 /// one grid for independent ones, and prefix sums.
 class PiecesEmitter : public ChunkEmitter {
@@ -27,7 +34,7 @@ public:
   /// Like `halvings` of the base, for the grids of each arm of the branches by the width of columns.
   using Halvings = std::array<int64_t, kWidths>;
   PiecesEmitter(llvm::ArrayRef<OpGroup *> groups, const TileSizes &sizes, unsigned number,
-                const Machine *machine, Halvings halvings, unsigned &arms)
+                const Machine *machine, Halvings halvings, ArmCounts &arms)
       : ChunkEmitter(groups, sizes, number, machine, halvings[0]), halvingsOf_(halvings),
         arms_(arms) {}
 
@@ -102,7 +109,7 @@ private:
   llvm::MapVector<mlir::Operation *, mlir::Value> made_; ///< partial results of pieces
 
   Halvings halvingsOf_;
-  unsigned &arms_;     ///< how many grids of the function have arms by the width of columns
+  ArmCounts &arms_;
   unsigned width_ = 0; ///< of the columns of the present grid; 0: unknown
 };
 

@@ -35,7 +35,7 @@ int64_t PiecesEmitter::axisOf(TileAxis::Role role) const {
 
 /// Whether the tiles are of a few rows for the reason alone that columns may be many.
 bool PiecesEmitter::mayBeNarrow(int64_t row, int64_t col, unsigned width) const {
-  bool isFull = number_ >= kNarrowGrids || (width == 0 && arms_ >= kNarrowGrids);
+  bool isFull = number_ >= kNarrowGrids || (width == 0 && arms_.widths >= kNarrowGrids);
   if (!machine_ || groups_.size() != 1 || group_->hasProduct() || isFull || row == kWhole ||
       col == kWhole || scheduledStep(*group_, row) || scheduledStep(*group_, col))
     return false;
@@ -169,7 +169,7 @@ void PiecesEmitter::emitByWidth(llvm::ArrayRef<RootStores> stores, unsigned widt
   };
   if (!worthIt)
     return emitOwn();
-  arms_ += width == 0 ? 1 : 0;
+  arms_.widths += width == 0 ? 1 : 0;
   Location loc = loc_;
   auto branch = b_.create<scf::IfOp>(loc_, worthIt, /*withElseRegion=*/true);
   // Within a branch by pieces, the outer branch is the one that stands in the block of the loads.
