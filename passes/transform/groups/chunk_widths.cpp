@@ -35,7 +35,7 @@ int64_t PiecesEmitter::axisOf(TileAxis::Role role) const {
 
 /// Whether the tiles are of a few rows for the reason alone that columns may be many.
 bool PiecesEmitter::mayBeNarrow(int64_t row, int64_t col, unsigned width) const {
-  bool isFull = number_ >= kNarrowGrids || (width == 0 && arms_.widths >= kNarrowGrids);
+  bool isFull = width == 0 && arms_.widths >= kNarrowGrids;
   if (!machine_ || groups_.size() != 1 || group_->hasProduct() || isFull || row == kWhole ||
       col == kWhole || scheduledStep(*group_, row) || scheduledStep(*group_, col))
     return false;
