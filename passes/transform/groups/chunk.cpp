@@ -13,6 +13,7 @@
 #include "passes/transform/expand/search_long_rows.h"
 #include "passes/transform/expand/search_numbers.h"
 #include "passes/transform/expand/serial_atomics.h"
+#include "passes/transform/expand/sort_networks.h"
 #include "passes/transform/expand/split_contractions.h"
 #include "passes/transform/expand/stack_sums.h"
 #include "passes/transform/expand/sum_dots.h"
@@ -99,6 +100,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     auto halvingsOf = [&](size_t group) { return group < halvings.size() ? halvings[group] : 0; };
     TileSizes sizes{productM, productN, tileBytes};
     if (found) {
+      sortByNetworks(getOperation());
       turnShortRows(getOperation());
       // Attention that is written with letters is found as products.
       expandProducts(getOperation());

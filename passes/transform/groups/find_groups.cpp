@@ -35,6 +35,8 @@ private:
   bool join(Operation *op, llvm::ArrayRef<OpGroup *> groups, OpGroup *own);
   void shareReads();
   Groups allWith(llvm::ArrayRef<OpGroup *> groups) const;
+  bool mayShare(llvm::ArrayRef<OpGroup *> groups) const;
+  bool areSeparate(llvm::ArrayRef<OpGroup *> groups) const;
   bool isOf(Operation *op, OpGroup *group) const;
   bool copyForGroups(Operation *op);
   std::vector<OpGroup *> fusedWith(OpGroup *group) const;
@@ -89,6 +91,13 @@ BlockGroups::Groups BlockGroups::allWith(llvm::ArrayRef<OpGroup *> groups) const
   return all;
 }
 
+bool BlockGroups::mayShare(llvm::ArrayRef<OpGroup *> groups) const {
+  return llvm::all_of(
+             groups,
+             [&](OpGroup *group) { return llvm::all_of(group->members(), limits_.sharesGrid); }) &&
+         mayShareGrid(groups);
+}
+
 /// Adds an operation to all of these groups, which share a grid then, with `own` too where it is not null; false, with nothing changed, if
 /// one of them does not take it, or if they have no grid in common with it.
 bool BlockGroups::join(Operation *op, llvm::ArrayRef<OpGroup *> groups, OpGroup *own) {
@@ -103,11 +112,13 @@ bool BlockGroups::join(Operation *op, llvm::ArrayRef<OpGroup *> groups, OpGroup 
   if (own)
     all.push_back(own);
   // One group for itself has the tiles that it likes.
+  if (isJoined && all.size() > 1 && !limits_.sharesGrid(op))
+    isJoined = false;
   if (isJoined && all.size() > 1) {
     // The tile that several groups share must lie along the same axes for all of them.
     AxisMap map = groups.front()->mapOf(op);
     isJoined = llvm::all_of(groups, [&](OpGroup *group) { return group->mapOf(op) == map; }) &&
-               (!own || own->mapOf(op) == map) && mayShareGrid(all);
+               (!own || own->mapOf(op) == map) && mayShare(all);
   }
   if (!isJoined) {
     for (OpGroup *group : joined)
@@ -125,7 +136,7 @@ bool BlockGroups::joinsUsers(Operation &op, llvm::ArrayRef<OpGroup *> users) {
   if (!limits_.isMember(&op) || users.empty())
     return false;
   // What is no work is made anew for each grid.
-  bool mayShare = limits_.sharesGrids && !isFill(&op) && !isProduct(&op);
+  bool mayShare = limits_.sharesGrid(&op) && !isFill(&op) && !isProduct(&op);
   // Each grid has its own copy of what costs nothing, and one with a product has the tiles of that.
   if (users.size() > 1 && !mayShare)
     return false;
@@ -153,13 +164,12 @@ void BlockGroups::find() {
     OpGroup *own = groups_.back().get();
     groupsOf_[&op] = {own};
     // What is stored anyway is a tile for others in the same grid.
-    bool mayShare = limits_.sharesGrids && (isTiled(&op) || dropsFromTiles(&op)) &&
+    bool mayShare = limits_.sharesGrid(&op) && (isTiled(&op) || dropsFromTiles(&op)) &&
                     !isProduct(&op) && !users.empty();
     if (mayShare && join(&op, users, own))
       groupsOf_[&op].append(users.begin(), users.end());
   }
-  if (limits_.sharesGrids)
-    shareReads();
+  shareReads();
 }
 
 /// Whether both groups read the same tiles of an array that none of them computes.
@@ -192,6 +202,18 @@ static bool readTheSame(const OpGroup &a, const OpGroup &b) {
 /// More groups would be more streams than a processor keeps up with.
 static constexpr size_t kMostSharing = 4;
 
+/// Whether none of the groups needs from memory what another one stores, which a grid for both would not have
+/// stored yet.
+bool BlockGroups::areSeparate(llvm::ArrayRef<OpGroup *> groups) const {
+  return llvm::all_of(groups, [&](OpGroup *made) {
+    Groups readers;
+    collectUsers(*made->root(), readers);
+    return llvm::none_of(readers, [&](OpGroup *reader) {
+      return reader != made && llvm::is_contained(groups, reader) && !isOf(made->root(), reader);
+    });
+  });
+}
+
 /// Groups that follow each other and read the same arrays share a grid, so that these are read from memory once.
 void BlockGroups::shareReads() {
   // Groups are in reverse order of the program, so `first` is the earlier of two neighbours.
@@ -199,7 +221,7 @@ void BlockGroups::shareReads() {
     OpGroup *first = groups_[next - 1].get(), *second = groups_[next - 2].get();
     Groups all = allWith({first, second});
     if (first->isFeasible() && second->isFeasible() && all.size() <= kMostSharing &&
-        readTheSame(*first, *second) && mayShareGrid(all))
+        areSeparate(all) && mayShare(all) && readTheSame(*first, *second))
       sharing_.unionSets(first, second);
   }
 }

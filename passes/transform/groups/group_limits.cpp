@@ -84,6 +84,9 @@ bool isMadeAgainOnChip(Operation *op) {
   return source && bitsOf(source) <= bitsOf(op->getResult(0));
 }
 
+/// Reductions have tiles of their own on a chip, and arms for long axes and narrow columns.
+bool isSharedOnChip(Operation *op) { return isElementwise(op) && !isView(op); }
+
 } // namespace
 
 const GroupLimits kCpuLimits = {
@@ -96,12 +99,12 @@ const GroupLimits kCpuLimits = {
     .tilesAreMatrices = false,
     .needsIndependentTiles = true,
     .storesRepeatedWork = false,
-    .sharesGrids = true,
     .mostMembers = 1000, // a group of more is not faster, and its tile is computed by recursion
     .isCandidate = isCpuCandidate,
     .isMember = isCpuCandidate,
     .mustBeStored = isStoredOnCpu,
     .isMadeAgain = nullptr,
+    .sharesGrid = [](Operation *) { return true; },
 };
 
 const GroupLimits kChipLimits = {
@@ -114,12 +117,12 @@ const GroupLimits kChipLimits = {
     .tilesAreMatrices = true,
     .needsIndependentTiles = false,
     .storesRepeatedWork = true,
-    .sharesGrids = false,
     .mostMembers = std::numeric_limits<size_t>::max(),
     .isCandidate = isChipCandidate,
     .isMember = isTiled,
     .mustBeStored = isStoredOnChip,
     .isMadeAgain = isMadeAgainOnChip,
+    .sharesGrid = isSharedOnChip,
 };
 
 } // namespace ptl::ir

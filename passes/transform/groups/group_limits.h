@@ -49,9 +49,6 @@ struct GroupLimits {
   bool needsIndependentTiles;
   /// What several passes over a long axis would compute again is stored, if that takes less time.
   bool storesRepeatedWork;
-  /// Groups with equal tiles that compute from the same values share a grid, so that these values
-  /// are not stored.
-  bool sharesGrids;
   size_t mostMembers;
 
   /// Whether an operation can be the root of a group, or is dead once groups have grids.
@@ -63,6 +60,9 @@ struct GroupLimits {
   /// Whether each of several groups recomputes an operation, because that takes less time than to
   /// store and load its result; null: no operation is computed more than once.
   bool (*isMadeAgain)(mlir::Operation *op);
+  /// Whether a grid that computes an operation may be that of several groups. Groups with equal tiles that
+  /// compute from the same values share a grid, so that these values are not stored.
+  bool (*sharesGrid)(mlir::Operation *op);
 };
 
 /// On a CPU tiles have any number of axes and lengths that are known only at run time, and code
