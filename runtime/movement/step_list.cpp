@@ -113,9 +113,8 @@ constexpr AlgorithmRow kTable[] = {
     {Kind::Broadcast, Algorithm::Tree, isAlways},
     {Kind::Broadcast, Algorithm::Chain, isAlways},
     {Kind::Broadcast, Algorithm::TwoLevel, hasTwoLevels},
-    // Of those that are predicted to take as long the first is chosen: ranks of one machine wait less often in a mesh.
-    {Kind::AllToAll, Algorithm::Mesh, isAlways},
     {Kind::AllToAll, Algorithm::Pairwise, isAlways},
+    {Kind::AllToAll, Algorithm::Mesh, isAlways},
     {Kind::AllToAll, Algorithm::Bruck, isAlways},
     {Kind::AllToAll, Algorithm::TwoLevel, hasTwoLevels},
     {Kind::Boxes, Algorithm::Pairwise, isAlways},

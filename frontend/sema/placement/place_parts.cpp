@@ -213,6 +213,10 @@ void PartsWalk::run(const ForStmt &stmt) {
   parts.number = *range.count.symbol();
   if (!p_.isKnown(parts.length) || !p_.isKnown(parts.base))
     p_.refuse(*tiles.hi, "this `parallel`", "data decide how long its range is");
+  if (!body.within && !parts.base.isConstant(0))
+    p_.refuse(
+        *tiles.hi, "this `parallel`",
+        "what it cuts is neither a dimension nor the range of a `parallel` over parts around it");
   cutAssigned(body);
   parts.first = p_.number(parts.length);
   for (SymbolId symbol : {parts.start, parts.extent, parts.number})
@@ -312,6 +316,17 @@ bool PartsWalk::isWithin(Dim from, size_t number) const {
   return false;
 }
 
+/// What is to be added to positions along the axis that a body cuts so that they count as its range does: what a body outside has made for itself
+/// begins at 0, and so does the block of it that is left here.
+Dim PartsWalk::baseOf(const Local &local, int64_t axis, const Body &body) const {
+  if (!body.within)
+    return p_.dims_.constant(0);
+  const Body &outer = p_.own_[*body.within];
+  auto cut = outer.blocks.find(&local);
+  bool countsAsRange = cut != outer.blocks.end() && cut->second == axis;
+  return countsAsRange ? p_.dims_.constant(0) : outer.start;
+}
+
 std::vector<IndexOrigin> PartsWalk::originsOf(const IndexExpr &expr) {
   std::vector<IndexOrigin> origins;
   const auto *base = dyn_cast<LocalRefExpr>(expr.base);
@@ -330,11 +345,12 @@ std::vector<IndexOrigin> PartsWalk::originsOf(const IndexExpr &expr) {
                : item->kind == IndexItemKind::Position             ? item->value->dim
                : item->kind == IndexItemKind::Range && item->range ? item->range->start
                                                                    : Dim();
-    if (!from || !isWithin(p_.inProgram(from), number))
+    Dim countsFrom = baseOf(*base->local, cut->second, body);
+    if (!from || !isWithin(p_.dims_.add(p_.inProgram(from), countsFrom), number))
       refuseElsewhere(body, expr.span, "`" + std::string(p_.tree_.text(expr.syntax)) + "`",
                       ownText(body, base->local->name, cut->second, rank),
                       outside(body, *base->local));
-    origins.push_back({axis, body.start, body.extent});
+    origins.push_back({axis, p_.dims_.sub(body.start, countsFrom), body.extent});
   }
   return origins;
 }

@@ -40,6 +40,7 @@ private:
   void join(size_t number, const std::vector<const Local *> &assigned);
   void joinResult(const Local &local, ValueId id, const Body &body);
   bool isWithin(Dim from, size_t number) const;
+  Dim baseOf(const Local &local, int64_t axis, const Body &body) const;
   bool isFromOutside(const Body &body, const Local &local) const;
   [[noreturn]] void refuseElsewhere(const Body &body, Span span, const std::string &what,
                                     const std::string &own, const PlacedValue &value);
