@@ -107,9 +107,11 @@ private:
     slice.step = range.step ? inProgram_(range.step) : dims_.constant(1);
     if (const auto *written = value ? dyn_cast<RangeExpr>(value) : nullptr)
       slice.stop = inBase(inProgram_(written->hi->dim));
-    bool isWholeBlock = origin() && slice.start.isConstant(0) && slice.length == origin()->length &&
-                        slice.step.isConstant(1);
-    if (isWholeBlock)
+    // What takes all of an axis moves nothing, so the axis stays cut as it is.
+    Dim all = origin() ? origin()->length : base_.shape[next_];
+    bool isAll =
+        slice.start && slice.start.isConstant(0) && slice.length == all && slice.step.isConstant(1);
+    if (isAll)
       return keepAxes(1);
     ++next_;
     for (Dim dim : {slice.length, slice.step})
