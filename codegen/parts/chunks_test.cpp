@@ -127,29 +127,37 @@ program q[S, D](v: f32[S, D] over chip by D, u: f32[D, D] over chip by 0) -> (z:
     z = sum
 }
 )";
-  auto timed = [&](const std::string &entry, const std::string &schedule) {
+  auto timed = [&](const std::string &entry, const std::string &schedule, int64_t rows = 1024) {
     return std::make_unique<Timed>(
         text + schedule, entry, MachineShape{{"chip", 4}},
-        TimedHow{.sizes = {{"S", 1024}, {"D", 256}},
+        TimedHow{.sizes = {{"S", rows}, {"D", 256}},
                  .seconds = [](const std::string &) { return 100 * us; }});
   };
   for (const auto &[entry, label] : {std::pair("p", "all"), {"q", "sum"}}) {
     std::string name = entry, head = "schedule " + name + " ",
                 items = " { " + std::string(label) + " { chunks ";
-    auto whole = timed(name, ""), one = timed(name, head + items + "1 } }"),
-         some = timed(name, head + items + "8 } }"),
-         other = timed(name, head + "when S < 10" + items + "8 } }");
-    for (auto *each : {&whole, &one, &some, &other})
+    auto one = timed(name, head + items + "1 } }"), some = timed(name, head + items + "8 } }"),
+         chosen = timed(name, ""), other = timed(name, head + "when S < 10" + items + "3 } }");
+    for (auto *each : {&one, &some, &chosen, &other})
       ASSERT_TRUE((*each)->time) << (*each)->why;
-    EXPECT_EQ(whole->seconds(), one->seconds());
-    EXPECT_EQ(whole->seconds(), other->seconds());
-    EXPECT_EQ(whole->time->moves[0].chunks, 1);
+    EXPECT_EQ(one->time->moves[0].chunks, 1);
     EXPECT_EQ(some->time->moves[0].chunks, 8);
     // As a whole one waits for the other; by chunks only the first or the last one is not hidden.
-    EXPECT_NEAR(whole->seconds(), 100 * us + whole->time->moves[0].alone, 1e-9);
-    EXPECT_LT(some->seconds(), whole->seconds());
+    EXPECT_NEAR(one->seconds(), 100 * us + one->time->moves[0].alone, 1e-9);
+    EXPECT_LT(some->seconds(), one->seconds());
     EXPECT_GE(some->seconds(), 100 * us);
     EXPECT_NEAR(some->time->computing, 100 * us, 1e-9);
+    // Where no schedule says how many, as many as take least.
+    EXPECT_GT(chosen->time->moves[0].chunks, 1);
+    EXPECT_EQ(chosen->seconds(), other->seconds());
+    for (const char *count : {"1", "2", "4", "8", "16"}) {
+      auto fixed = timed(name, head + items + count + " } }");
+      EXPECT_LE(chosen->seconds(), fixed->seconds() + 1e-9) << name << " " << count;
+    }
+    // What is short goes as a whole.
+    auto small = timed(name, "", 16);
+    ASSERT_TRUE(small->time) << small->why;
+    EXPECT_EQ(small->time->moves[0].chunks, 1);
   }
 }
 

@@ -12,6 +12,12 @@ namespace ptl::parts {
 
 using movement::StepList;
 
+/// Below this a movement is not cut, and no more chunks are tried than these (`codegen/parts/run_parts.h` has what ranks do).
+constexpr int64_t kLeastChunkBytes = 64 << 10;
+constexpr int64_t kMostChunks = 16;
+/// Chunks that are predicted to gain less are not worth their messages.
+constexpr double kSurelyLess = 0.98;
+
 /// A number of the range that a part has in the body of a `parallel` over parts: the first part, which no other exceeds, stands for all.
 static std::optional<int64_t> ofFirstRange(const TimeQuestion &question, const LoopNumbers &loops,
                                            SymbolId symbol) {
@@ -154,19 +160,21 @@ std::vector<MoveGroup> StepsOfMoves::kept(std::vector<GroupMove> groups, MoveSte
   return kept;
 }
 
-/// The steps of each chunk; none if the movement cannot be cut so.
-void StepsOfMoves::cut(const PlacedValue &value, const std::vector<GroupMove> &groups, size_t axis,
-                       MoveSteps &steps) {
+/// The steps of each chunk, and what the one takes that takes longest; none if the movement cannot be cut so.
+StepsOfMoves::ChunkGroups StepsOfMoves::chunksOfGroups(const PlacedValue &value,
+                                                       const std::vector<GroupMove> &groups,
+                                                       size_t axis, int64_t wanted,
+                                                       double &seconds) {
   int64_t bytes = elemInfo(value.elem).storageBytes;
   MoveTime ofChunk;
-  StepsMaker maker(question_, bytes, steps.start, ofChunk);
-  std::vector<std::vector<GroupMove>> chunks;
+  StepsMaker maker(question_, bytes, startOf(question_, value), ofChunk);
+  ChunkGroups chunks;
   for (const GroupMove &group : groups) {
     // Units of blocks are an axis of their own in the list.
     if (group.list.request.shape.size() != value.shape.size())
-      return;
+      return {};
     std::vector<Chunk> pieces =
-        chunksOf(group.list.request, axis, static_cast<size_t>(bytes), 1, value.chunks);
+        chunksOf(group.list.request, axis, static_cast<size_t>(bytes), 1, wanted);
     chunks.resize(std::max(chunks.size(), pieces.size()));
     for (size_t i = 0; i < pieces.size(); ++i) {
       movement::Request request = group.list.request;
@@ -174,7 +182,39 @@ void StepsOfMoves::cut(const PlacedValue &value, const std::vector<GroupMove> &g
       chunks[i].push_back({group.parts, maker(request, group.parts)});
     }
   }
-  for (std::vector<GroupMove> &chunk : chunks)
+  seconds = ofChunk.alone;
+  return chunks;
+}
+
+/// What a product takes together with a movement that goes in so many chunks of so many seconds, one of them beside the other.
+static double together(double product, double chunk, int64_t count) {
+  double piece = product / static_cast<double>(count);
+  return static_cast<double>(count - 1) * std::max(piece, chunk) + piece + chunk;
+}
+
+/// Cuts a movement beside a product into as many chunks as the schedule says, or as take least.
+void StepsOfMoves::cut(const ChunkedPair &pair, const std::vector<GroupMove> &groups,
+                       MoveSteps &steps) {
+  const PlacedValue &value = question_.placed.values[pair.move];
+  size_t axis = value.shape.size() - static_cast<size_t>(-pair.axis);
+  ChunkGroups best;
+  if (value.chunks > 1) {
+    double seconds = 0;
+    best = chunksOfGroups(value, groups, axis, value.chunks, seconds);
+  } else if (value.chunks == 0 && product_ && steps.time.sentBytes >= kLeastChunkBytes) {
+    double product = product_(pair);
+    double least = together(product, steps.time.alone, 1) * kSurelyLess;
+    for (int64_t count = 2; count <= kMostChunks && product > 0; count *= 2) {
+      double seconds = 0;
+      ChunkGroups chunks = chunksOfGroups(value, groups, axis, count, seconds);
+      double now = together(product, seconds, std::ssize(chunks));
+      if (!chunks.empty() && now < least) {
+        least = now;
+        best = std::move(chunks);
+      }
+    }
+  }
+  for (std::vector<GroupMove> &chunk : best)
     steps.chunks.push_back(kept(std::move(chunk), steps));
   steps.time.chunks = std::max<int64_t>(std::ssize(steps.chunks), 1);
 }
@@ -194,9 +234,8 @@ void StepsOfMoves::make(ValueId id, const LoopNumbers &loops, MoveSteps &steps) 
         groupsOf(question_.grid, value, question_.placed.values[*value.operands[0]].placement,
                  shapeOf(question_, loops, id), stepsFor,
                  value.dim ? numberOf(question_, loops, value.dim) : 0);
-    if (auto pair = std::ranges::find(pairs_, id, &ChunkedPair::move);
-        value.chunks > 1 && pair != pairs_.end())
-      cut(value, groups, value.shape.size() - static_cast<size_t>(-pair->axis), steps);
+    if (auto pair = std::ranges::find(pairs_, id, &ChunkedPair::move); pair != pairs_.end())
+      cut(*pair, groups, steps);
     if (steps.chunks.empty())
       steps.groups = kept(std::move(groups), steps);
     // Nothing is sent if the next stage runs on the same part.

@@ -6,6 +6,7 @@
 #include "frontend/sema/placement/chunked_pairs.h"
 
 #include <deque>
+#include <functional>
 
 namespace ptl::parts {
 
@@ -30,11 +31,17 @@ struct MoveSteps {
   uint64_t messages = 0;
 };
 
+/// The seconds that the product of a pair takes on the part that takes longest.
+using ProductSeconds = std::function<double(const ChunkedPair &pair)>;
+
 /// Makes the steps of each movement once per set of shapes.
 class StepsOfMoves {
 public:
-  explicit StepsOfMoves(const TimeQuestion &question, uint64_t mostMessages)
-      : question_(question), mostMessages_(mostMessages), pairs_(chunkedPairsOf(question.placed)) {}
+  /// With `product` a movement beside a product goes in as many chunks as both then take least, if no schedule says how many; without it as a whole.
+  explicit StepsOfMoves(const TimeQuestion &question, uint64_t mostMessages,
+                        ProductSeconds product = {})
+      : question_(question), mostMessages_(mostMessages), product_(std::move(product)),
+        pairs_(chunkedPairsOf(question.placed)) {}
 
   /// The steps of a movement. Null, with the reason in `why`, if it has too many messages. `loops`
   /// has the values of loop variables.
@@ -43,11 +50,14 @@ public:
 private:
   std::vector<MoveGroup> kept(std::vector<GroupMove> groups, MoveSteps &steps);
   void make(ValueId move, const LoopNumbers &loops, MoveSteps &steps);
-  void cut(const PlacedValue &value, const std::vector<GroupMove> &groups, size_t axis,
-           MoveSteps &steps);
+  using ChunkGroups = std::vector<std::vector<GroupMove>>;
+  ChunkGroups chunksOfGroups(const PlacedValue &value, const std::vector<GroupMove> &groups,
+                             size_t axis, int64_t wanted, double &seconds);
+  void cut(const ChunkedPair &pair, const std::vector<GroupMove> &groups, MoveSteps &steps);
 
   const TimeQuestion &question_;
   uint64_t mostMessages_;
+  ProductSeconds product_;
   std::vector<ChunkedPair> pairs_;
   std::map<std::pair<ValueId, std::vector<std::vector<int64_t>>>, MoveSteps> made_;
   std::deque<movement::StepList> lists_;

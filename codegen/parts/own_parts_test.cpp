@@ -71,6 +71,21 @@ TEST(OwnParts, HaveLevelsBelowThem) {
   }
 }
 
+TEST(OwnParts, LieWithinThoseOfLevelsOutside) {
+  std::vector<MachineShape> shapes = kHosts;
+  shapes.push_back({{"chip", 4}, {"host", 3}});
+  for (int64_t rows : {0, 1, 5, 7, 16})
+    expectAgreement({{"of_two_levels", {ints({rows, 3}, 1), ints({rows}, 2)}},
+                     {"within_hosts", {ints({rows, 3}, 1), ints({rows}, 2)}},
+                     {"by_two_dimensions", {ints({rows, 5}, 1)}}},
+                    shapes);
+}
+
+TEST(OwnParts, MayBeEmptyInLaterRounds) {
+  for (int64_t rows : {0, 1, 3, 6})
+    expectAgreement({{"shorter", {ints({rows}, 1)}}}, chips());
+}
+
 /// As ranks, each part knows its own range only.
 TEST(OwnParts, AreRanks) {
   CheckedText checked(projectText("codegen/parts/testdata/own_parts.ptl"));
@@ -102,6 +117,9 @@ TEST(OwnParts, AreRanks) {
     }
     compare("of_hosts", {ints({rows, 5}, 1)}, {{"chip", 3}, {"host", 2}}, 6);
     compare("of_a_mesh", {ints({rows, 5}, 1)}, {{"chip", 6}}, 6);
+    compare("of_two_levels", {ints({rows, 3}, 1), ints({rows}, 2)}, {{"chip", 3}, {"host", 2}}, 6);
+    compare("within_hosts", {ints({rows, 3}, 1), ints({rows}, 2)}, {{"chip", 2}, {"host", 3}}, 6);
+    compare("by_two_dimensions", {ints({rows, 5}, 1)}, {{"chip", 2}, {"host", 2}}, 4);
   }
 }
 

@@ -130,8 +130,8 @@ protected:
   std::vector<std::vector<reference::Value>>
       values_;                 ///< per value and part; none where a part has no block
   std::vector<uint32_t> here_; ///< the parts that this process computes
-  /// The level and coordinate of the parts that do the body of a `parallel` over parts now.
-  std::optional<std::pair<size_t, uint32_t>> only_;
+  /// The levels and coordinates of the parts that do the bodies of `parallel`s over parts now, of the outermost body first.
+  std::vector<std::pair<size_t, uint32_t>> only_;
   uint64_t moves_ = 0;
   std::vector<ChunkedPair> pairs_; ///< of a rank whose movements go on beside
   std::map<std::pair<ValueId, ValueId>, EarlyMoves> early_; ///< by the values of a body

@@ -12,7 +12,9 @@ public:
   PartsTimer(const TimeQuestion &question, int64_t mostInLoops, std::string &why)
       : asked_(question.placed), question_(question.about(asked_)), placed_(asked_),
         grid_(question.grid), mostInLoops_(mostInLoops), why_(why),
-        steps_(question_, kMostMessages), tasks_(question_.chips),
+        steps_(question_, kMostMessages,
+               [this](const ChunkedPair &pair) { return productSeconds(pair); }),
+        tasks_(question_.chips),
         ready_(placed_.values.size(), std::vector<std::vector<uint32_t>>(grid_.count())),
         bytes_(placed_.values.size()), timesOfMoves_(placed_.values.size()),
         goesRound_(placed_.loops.size()) {}
@@ -55,10 +57,11 @@ private:
   bool hasItsPart(ValueId id);
   const std::vector<std::vector<uint32_t>> &ready(ValueId id);
   void compute(size_t number);
-  const ChunkedPair *pairIn(const Stretch &stretch, bool isOperand) const;
+  const ChunkedPair *pairIn(const Stretch &stretch, bool isOperand);
   double secondsOf(const Stretch &stretch, uint32_t part, std::string &source);
   size_t chunkCount(const ChunkedPair &pair);
-  double productSeconds(const ChunkedPair &pair, uint32_t part, double most);
+  double productSeconds(const ChunkedPair &pair);
+  double productSeconds(const ChunkedPair &pair, uint32_t part);
   bool move(ValueId id);
   void readPage(ValueId id);
   bool settleHome(ValueId id);

@@ -260,6 +260,10 @@ RandomProgram::Drawn RandomProgram::ownRanges(const RandomValue &a, const Random
     return {};
   size_t axis = random_() % a.shape.size();
   std::string over = level(), other = over == "host" ? "chip" : "host";
+  // Ranges of one level, or those of chips within those of their hosts.
+  bool isOfBoth = chance(3);
+  if (isOfBoth)
+    over = "[host, chip]";
   std::string number = std::to_string(lets_.size()), name = "own" + number, r = "r" + number;
   auto at = [&](const std::string &position) {
     std::vector<std::string> items(a.shape.size(), ":");
@@ -271,7 +275,8 @@ RandomProgram::Drawn RandomProgram::ownRanges(const RandomValue &a, const Random
   auto clamped = [&](const std::string &text) { return "clamp(" + text + ", -8.0, 8.0)"; };
   auto set = [&](const std::string &text) { return own + " = " + clamped(text) + "\n"; };
   std::string body;
-  switch (random_() % 6) {
+  // No level is left to add over inside the ranges of both.
+  switch (random_() % (isOfBoth ? 3 : 6)) {
   case 0:
     body = "for i in 0.." + r + ".len {\n            " + name + at(r + ".start + i") + " = " +
            clamped(name + at(r + ".start + i") + " + f32(i - " + r + ".start)") + "\n        }\n";
@@ -303,7 +308,10 @@ RandomProgram::Drawn RandomProgram::ownRanges(const RandomValue &a, const Random
   drawn.bound = std::ldexp(8, drawn.unitBits);
   std::string first =
       chance(2) ? a.name
-                : "reshard(" + a.name + ", over: " + over + ", by: " + std::to_string(axis) + ")";
+                : "reshard(" + a.name + ", over: " + over + ", by: " +
+                      (isOfBoth ? "[" + std::to_string(axis) + ", " + std::to_string(axis) + "]"
+                                : std::to_string(axis)) +
+                      ")";
   drawn.before = "    var " + name + " = " + clamped(first) + "\n    parallel " + r + " in parts(" +
                  a.shape[axis] + ", over: " + over + ") {\n        " + body + "    }\n";
   return drawn;

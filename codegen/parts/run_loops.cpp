@@ -155,12 +155,17 @@ void PartsRun::save(const PlacedLoop &loop, SavedLoop &saved, int64_t next) {
 /// The body of a `parallel` over parts. Of parts in one process all those with one coordinate do it at a time, because its lengths,
 /// rounds and choices are theirs; the others of its level do not take part in its movements.
 void PartsRun::makeOnEach(const PlacedParts &parts, const std::vector<Value> &args) {
-  int64_t length = number(parts.length, placed_.values[parts.first]);
-  int64_t count = grid_.count(parts.level);
+  const PlacedValue &first = placed_.values[parts.first];
+  int64_t base = number(parts.base, first), length = number(parts.length, first);
+  uint32_t count = grid_.count(parts.level);
   std::vector<uint32_t> all = std::exchange(here_, {});
-  for (ValueId id = parts.first; id < parts.end; ++id)
+  for (ValueId id = parts.first; id < parts.end; ++id) {
     values_[id].resize(grid_.count());
-  for (uint32_t coordinate = 0; coordinate < grid_.count(parts.level); ++coordinate) {
+    // In another round a part may have had a range where it has none now.
+    for (uint32_t part : all)
+      values_[id][part] = Value();
+  }
+  for (uint32_t coordinate = 0; coordinate < count; ++coordinate) {
     here_ = all;
     std::erase_if(here_,
                   [&](uint32_t part) { return grid_.coordinate(part, parts.level) != coordinate; });
@@ -168,14 +173,14 @@ void PartsRun::makeOnEach(const PlacedParts &parts, const std::vector<Value> &ar
     // A range that is empty has no round, as in a loop over all of them.
     if (here_.empty() || block.length() == 0)
       continue;
-    sizes_[parts.start] = block.begin;
+    sizes_[parts.start] = base + block.begin;
     sizes_[parts.extent] = block.length();
     sizes_[parts.number] = coordinate;
-    only_ = {parts.level, coordinate};
+    only_.emplace_back(parts.level, coordinate);
     makeAll(parts.body(), parts.end, args);
     for (ValueId id = parts.body(); id < parts.end; ++id)
       land(id);
-    only_.reset();
+    only_.pop_back();
   }
   here_ = std::move(all);
 }

@@ -63,9 +63,9 @@ std::vector<GroupMove> PartsMoves::groupsOfMove(ValueId id) {
   int64_t distance = value.dim ? number(value.dim, value) : 0;
   std::vector<GroupMove> groups = groupsOf(
       grid_, value, placed_.values[*value.operands[0]].placement, wholeShape(value), {}, distance);
-  if (only_)
+  for (auto [level, coordinate] : only_)
     std::erase_if(groups, [&](const GroupMove &group) {
-      return grid_.coordinate(group.parts.front(), only_->first) != only_->second;
+      return grid_.coordinate(group.parts.front(), level) != coordinate;
     });
   return groups;
 }

@@ -38,11 +38,11 @@ double PartsTimer::secondsOf(const Stretch &stretch, uint32_t part, std::string 
 }
 
 /// The pair whose product a stretch computes, if its movement goes by chunks: one that it waits for (`isOperand`), or one that waits for it.
-const ChunkedPair *PartsTimer::pairIn(const Stretch &stretch, bool isOperand) const {
+const ChunkedPair *PartsTimer::pairIn(const Stretch &stretch, bool isOperand) {
   for (const ChunkedPair &pair : pairs_)
-    if (pair.operand.has_value() == isOperand && placed_.values[pair.move].chunks > 1 &&
+    if (pair.operand.has_value() == isOperand &&
         std::ranges::find(stretch.own, pair.product) != stretch.own.end() &&
-        (!isOperand || chunks_.contains(pair.move)))
+        (!isOperand || chunks_.contains(pair.move)) && chunkCount(pair) > 0)
       return &pair;
   return nullptr;
 }
@@ -54,21 +54,28 @@ size_t PartsTimer::chunkCount(const ChunkedPair &pair) {
   std::string why;
   const MoveSteps *steps = steps_.of(pair.move, variables_, why);
   size_t count = steps ? steps->chunks.size() : 0;
-  chunks_[pair.product].resize(count, std::vector<std::vector<uint32_t>>(grid_.count()));
+  if (count > 0)
+    chunks_[pair.product].resize(count, std::vector<std::vector<uint32_t>>(grid_.count()));
   return count;
 }
 
-/// What of the seconds of its stretch a product takes alone.
-double PartsTimer::productSeconds(const ChunkedPair &pair, uint32_t part, double most) {
-  if (chunkCount(pair) == 0)
-    return 0;
+/// What a product takes by itself.
+double PartsTimer::productSeconds(const ChunkedPair &pair, uint32_t part) {
   const PlacedValue &value = placed_.values[pair.product];
   Stretch alone{std::nullopt, {pair.product}, {pair.product}, {}, {pair.product}};
   for (std::optional<ValueId> operand : value.operands)
     if (operand && std::ranges::find(alone.inputs, *operand) == alone.inputs.end())
       alone.inputs.push_back(*operand);
   std::string source;
-  return std::min(secondsOf(alone, part, source), most);
+  return secondsOf(alone, part, source);
+}
+
+double PartsTimer::productSeconds(const ChunkedPair &pair) {
+  double most = 0;
+  for (uint32_t part = 0; part < grid_.count(); ++part)
+    if (grid_.holds(placed_.values[pair.product].placement, part))
+      most = std::max(most, productSeconds(pair, part));
+  return most;
 }
 
 /// Adds the task of a stretch behind the tasks of its inputs. Stretches never use each other in a
@@ -113,8 +120,8 @@ void PartsTimer::compute(size_t number) {
       after = {tasks_.compute(origin, length, after)};
       return after[0];
     };
-    double first = behind ? productSeconds(*behind, part, seconds) : 0;
-    double last = before ? productSeconds(*before, part, seconds - first) : 0;
+    double first = behind ? std::min(productSeconds(*behind, part), seconds) : 0;
+    double last = before ? std::min(productSeconds(*before, part), seconds - first) : 0;
     size_t count = behind ? chunkCount(*behind) : 0;
     for (size_t chunk = 0; chunk < count; ++chunk) {
       const std::vector<uint32_t> &came = chunks_[behind->move][chunk][part];
@@ -181,6 +188,8 @@ bool PartsTimer::move(ValueId id) {
           ready_[id][part].push_back(task);
     }
   carryOut(id, steps->counts, kRowCountBytes, steps->start, known->second);
+  if (steps->chunks.empty())
+    chunks_.erase(id); // It may have gone by chunks in another round.
   for (size_t chunk = 0; chunk < steps->chunks.size(); ++chunk) {
     // Those of a product's result begin when its rows are there, those of its operand one behind the other.
     auto made = chunks_.find(*value.operands[0]);

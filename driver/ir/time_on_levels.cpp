@@ -7,6 +7,7 @@
 #include "driver/ir/run_parts.h"
 
 #include <algorithm>
+#include <map>
 
 namespace ptl {
 
@@ -23,9 +24,18 @@ public:
     }
   }
 
+  /// What is asked again, when the program is simulated with and without chunks, is known.
   double operator()(const std::string &source) {
-    if (!costs_)
-      return 0;
+    auto [known, isNew] = known_.try_emplace(source, 0);
+    if (isNew && costs_)
+      known->second = estimated(source);
+    return known->second;
+  }
+
+  std::string why; ///< of the first that has no time
+
+private:
+  double estimated(const std::string &source) {
     SourceManager sources;
     DiagnosticSink sink;
     FileId root = sources.add("part.ptl", source);
@@ -42,9 +52,6 @@ public:
     return estimate ? estimate->microseconds() * 1e-6 : fails(sink);
   }
 
-  std::string why; ///< of the first that has no time
-
-private:
   /// Values of scalars that are no floats. What parts compute between movements has all of its lengths
   /// and positions as numbers and no control flow, so these are data like any other and no time
   /// depends on them; a caller of `sim` must give them because in whole programs they may be counts.
@@ -71,7 +78,38 @@ private:
   Session &session_;
   const Target &target_;
   std::optional<MachineCosts> costs_;
+  std::map<std::string, double> known_;
 };
+
+/// Simulates the program as a whole once more for each movement that goes by chunks, for what these gain. Chunks that no schedule asked for
+/// stay only where they gain something.
+void compareChunks(const parts::TimeQuestion &asked, TimedOnLevels &timed) {
+  std::string why;
+  auto compare = [&]() {
+    std::vector<ValueId> useless;
+    for (parts::MoveTime &move : timed.time.moves) {
+      if (move.chunks < 2)
+        continue;
+      PlacedProgram whole = timed.placed;
+      whole.values[move.value].chunks = 1;
+      std::optional<parts::PartsTime> other = parts::timeOfParts(asked.about(whole), why);
+      if (other)
+        move.gain = other->seconds - timed.time.seconds;
+      if (other && move.gain <= 0 && timed.placed.values[move.value].chunks == 0)
+        useless.push_back(move.value);
+    }
+    return useless;
+  };
+  std::vector<ValueId> useless = compare();
+  if (useless.empty())
+    return;
+  for (ValueId move : useless)
+    timed.placed.values[move].chunks = 1;
+  if (std::optional<parts::PartsTime> time = parts::timeOfParts(asked, why)) {
+    timed.time = std::move(*time);
+    compare();
+  }
+}
 
 } // namespace
 
@@ -158,14 +196,7 @@ std::unique_ptr<TimedOnLevels> timeOnLevels(Session &session, const LevelsQuesti
   if (!time)
     return fails(why);
   timed->time = std::move(*time);
-  for (parts::MoveTime &move : timed->time.moves) {
-    if (move.chunks < 2)
-      continue;
-    PlacedProgram whole = timed->placed;
-    whole.values[move.value].chunks = 0;
-    if (auto other = parts::timeOfParts(asked.about(whole), why))
-      move.gain = other->seconds - timed->time.seconds;
-  }
+  compareChunks(asked, *timed);
   timed->notComputed = timed->time.stretches.empty() ? "" : seconds.why;
   return timed;
 }

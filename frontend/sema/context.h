@@ -32,6 +32,7 @@ struct LoopFrame {
   /// locals of the declaration with smaller numbers are outside
   size_t firstLocal = 0;
   bool jumps = false, returns = false; ///< whether it contains `break` or `continue`, or `return`
+  std::string level = {};              ///< of a `parallel` over parts
   /// Whether its iterations are at the same time.
   bool isParallel() const { return kind == LoopKind::Parallel || kind == LoopKind::Parts; }
 };

@@ -10,7 +10,7 @@ namespace ptl {
 ValueId ChoiceWalk::condition(const Expr &expr, const std::string &user) {
   // All parts come to a choice, also in a section for one of them.
   std::optional<Placer::Section> section = p_.section_;
-  if (!p_.own_)
+  if (p_.own_.empty())
     p_.section_ = std::nullopt;
   ValueId id = p_.value(expr);
   p_.section_ = section;

@@ -75,8 +75,8 @@ std::vector<ValueId> ExpressionWalk::values(const Expr &expr) {
 ValueId ExpressionWalk::local(const LocalRefExpr &expr) {
   const Local &local = *expr.local;
   if (auto found = p_.frame_->locals.find(&local); found != p_.frame_->locals.end())
-    return p_.own_ ? PartsWalk(p_).whole(expr, found->second)
-                   : SectionWalk(p_).onThisPart(expr, found->second);
+    return p_.own_.empty() ? SectionWalk(p_).onThisPart(expr, found->second)
+                           : PartsWalk(p_).whole(expr, found->second);
   Dim dim = local.dim ? local.dim : local.symbol ? p_.dims_.symbolDim(*local.symbol) : Dim();
   if (!dim || local.kind == LocalKind::Tunable || !p_.isKnown(p_.inProgram(dim)))
     p_.refuse(expr, "`" + local.name + "`", "its value is not known to all parts");
@@ -342,12 +342,12 @@ ValueId ExpressionWalk::index(const IndexExpr &expr) {
   if (std::optional<PlacedValue> own = SectionWalk(p_).ownElement(expr))
     return p_.add(std::move(*own));
   PartsWalk parts(p_);
-  std::optional<IndexOrigin> origin = parts.originOf(expr);
-  ValueId base = origin ? parts.blockOf(expr) : value(*expr.base);
+  std::vector<IndexOrigin> origins = parts.originsOf(expr);
+  ValueId base = origins.empty() ? value(*expr.base) : parts.blockOf(expr);
   std::optional<PlacedIndex> index = placeIndex(
       p_.dims_, p_.placed_.values[base], expr, p_.frame_->prefix.size(),
       [&](Dim dim) { return p_.inProgram(dim); }, [&](Dim dim) { return p_.isKnown(dim); },
-      [&](Dim dim) { return p_.isPosition(dim); }, IndexUse::Read, origin);
+      [&](Dim dim) { return p_.isPosition(dim); }, IndexUse::Read, origins);
   if (!index)
     p_.refuse(expr, "an index",
               "the length of a slice must be computed from sizes and loop variables, and its "
@@ -388,7 +388,7 @@ std::vector<ValueId> ExpressionWalk::call(const CallExpr &expr) {
   const CallableDecl &callee = *expr.callee;
   // A program that workers run is computed by one part, as a task.
   bool isWorker = callee.kind == DeclKind::Program && callee.role == "worker" && p_.section_ &&
-                  !p_.section_->on && !p_.own_;
+                  !p_.section_->on && p_.own_.empty();
   if (callee.kind != DeclKind::Fn && !isWorker)
     p_.refuse(expr, "`" + callee.name + "`", "it only works on whole arrays of one part");
   if (!callee.body)

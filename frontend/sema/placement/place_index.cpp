@@ -1,5 +1,6 @@
 #include "frontend/sema/placement/place_index.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace ptl {
@@ -14,9 +15,9 @@ class IndexWalk {
 public:
   IndexWalk(DimContext &dims, const PlacedValue &base, const std::function<Dim(Dim)> &inProgram,
             const std::function<bool(Dim)> &isKnown, const std::function<bool(Dim)> &isPosition,
-            IndexUse use, const std::optional<IndexOrigin> &origin)
+            IndexUse use, std::span<const IndexOrigin> origins)
       : dims_(dims), base_(base), inProgram_(inProgram), isKnown_(isKnown), isPosition_(isPosition),
-        use_(use), origin_(origin) {}
+        use_(use), origins_(origins) {}
 
   /// Whether an item is possible on parts.
   bool add(const IndexItem &item, size_t prefix) {
@@ -77,10 +78,14 @@ private:
     return true;
   }
 
-  /// A position along the next axis, counted in the base.
-  Dim inBase(Dim at) const {
-    return at && origin_ && origin_->axis == next_ ? dims_.sub(at, origin_->start) : at;
+  /// Of the next axis; null if the base has all of it.
+  const IndexOrigin *origin() const {
+    auto found = std::ranges::find(origins_, next_, &IndexOrigin::axis);
+    return found == origins_.end() ? nullptr : &*found;
   }
+
+  /// A position along the next axis, counted in the base.
+  Dim inBase(Dim at) const { return at && origin() ? dims_.sub(at, origin()->start) : at; }
 
   bool position(const Expr &value) {
     Dim at = value.dim ? inBase(inProgram_(value.dim)) : Dim();
@@ -102,9 +107,11 @@ private:
     slice.step = range.step ? inProgram_(range.step) : dims_.constant(1);
     if (const auto *written = value ? dyn_cast<RangeExpr>(value) : nullptr)
       slice.stop = inBase(inProgram_(written->hi->dim));
-    bool isWholeBlock = origin_ && origin_->axis == next_ && slice.start.isConstant(0) &&
-                        slice.length == origin_->length && slice.step.isConstant(1);
-    if (isWholeBlock)
+    // What takes all of an axis moves nothing, so the axis stays cut as it is.
+    Dim all = origin() ? origin()->length : base_.shape[next_];
+    bool isAll =
+        slice.start && slice.start.isConstant(0) && slice.length == all && slice.step.isConstant(1);
+    if (isAll)
       return keepAxes(1);
     ++next_;
     for (Dim dim : {slice.length, slice.step})
@@ -139,7 +146,7 @@ private:
   const std::function<Dim(Dim)> &inProgram_;
   const std::function<bool(Dim)> &isKnown_, &isPosition_;
   IndexUse use_;
-  const std::optional<IndexOrigin> &origin_;
+  std::span<const IndexOrigin> origins_;
   size_t next_ = 0; ///< axis of the base
   std::vector<Dim> shape_;
   std::vector<std::optional<size_t>> axes_; ///< of the base, per axis of the result
@@ -156,8 +163,8 @@ std::optional<PlacedIndex> placeIndex(DimContext &dims, const PlacedValue &base,
                                       const std::function<Dim(Dim)> &inProgram,
                                       const std::function<bool(Dim)> &isKnown,
                                       const std::function<bool(Dim)> &isPosition, IndexUse use,
-                                      const std::optional<IndexOrigin> &origin) {
-  IndexWalk walk(dims, base, inProgram, isKnown, isPosition, use, origin);
+                                      std::span<const IndexOrigin> origins) {
+  IndexWalk walk(dims, base, inProgram, isKnown, isPosition, use, origins);
   for (const IndexItem &item : expr.items)
     if (!walk.add(item, prefix))
       return std::nullopt;

@@ -16,7 +16,7 @@ struct PlacedIndex {
   std::vector<const Expr *> operands;
 };
 
-/// Of a base that is a block of an array: where the positions of the index begin along an axis, and the length of the block.
+/// Of a base that is a block of an array: where the positions of the index begin along an axis that is cut, and the length of the block.
 struct IndexOrigin {
   size_t axis = 0;
   Dim start, length;
@@ -32,7 +32,7 @@ std::optional<PlacedIndex>
 placeIndex(DimContext &dims, const PlacedValue &base, const IndexExpr &expr, size_t prefix,
            const std::function<Dim(Dim)> &inProgram, const std::function<bool(Dim)> &isKnown,
            const std::function<bool(Dim)> &isPosition, IndexUse use = IndexUse::Read,
-           const std::optional<IndexOrigin> &origin = std::nullopt);
+           std::span<const IndexOrigin> origins = {});
 
 /// The rule of an assignment to an index: of the array, the value that is assigned, and positions.
 /// `rule` is that of the index, `region` the shape that it selects, and `value` that of the value.

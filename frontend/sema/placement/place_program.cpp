@@ -27,6 +27,9 @@ ValueId Placer::add(PlacedValue value) {
                     value.kind != PlacedKind::Arm;
   if (section_ && isComputed && value.placement[section_->level].isWhole())
     value.placement[section_->level] = section_->at;
+  for (const OwnBody &body : own_)
+    if (isComputed && value.placement[body.level].isWhole())
+      value.placement[body.level] = onEachPart();
   placed_.values.push_back(std::move(value));
   return static_cast<ValueId>(placed_.values.size() - 1);
 }
@@ -287,7 +290,7 @@ void Placer::assign(const AssignStmt &stmt) {
 void Placer::loop(const ForStmt &stmt) {
   if (PartsWalk::isOver(stmt))
     return PartsWalk(*this).run(stmt);
-  if (stmt.checkpoint && own_)
+  if (stmt.checkpoint && !own_.empty())
     refuse(*stmt.checkpoint, "this loop",
            "checkpoints are saved by all parts together, outside of a `parallel`");
   if (std::string why = whyNoLoop(stmt); !why.empty())

@@ -163,8 +163,8 @@ ValueId SectionWalk::task(const ConvertExpr &expr) {
     refuse(p_.tree_.span(over),
            "the arrays of this program lie over no `" + std::string(p_.tree_.text(over)) + "`");
   if (p_.section_)
-    refuse(expr.span, p_.own_ ? "it is in the body of a `parallel`, which every part runs"
-                              : "it is inside another task");
+    refuse(expr.span, p_.own_.empty() ? "it is inside another task"
+                                      : "it is in the body of a `parallel`, which every part runs");
   if (p_.loopDepth_ > 0 && !p_.round_)
     refuse(expr.span, "tasks are distributed by the number of the iteration, which a `while` does "
                       "not have; use a `for`");
@@ -215,28 +215,39 @@ ValueId SectionWalk::sent(ValueId id, const LevelPlacement &to, const Expr &expr
   return p_.add(std::move(made));
 }
 
+/// The levels whose parts the statements are for, one by one.
+std::vector<size_t> SectionWalk::levelsOfParts() const {
+  std::vector<size_t> levels;
+  for (const Placer::OwnBody &body : p_.own_)
+    levels.push_back(body.level);
+  if (levels.empty() && p_.section_)
+    levels.push_back(p_.section_->level);
+  return levels;
+}
+
 void SectionWalk::moveInSection(const Expr &expr, const MovementRecord &movement,
                                 const std::vector<size_t> &over) {
-  if (!p_.section_)
-    return;
-  const std::string &own = p_.placed_.levels[p_.section_->level].name;
-  // Where data say how much moves, all parts ask each other.
-  bool isOver = movement.takes == MovementTakes::Axes ||
-                (p_.own_ && movement.takes == MovementTakes::Rows) ||
-                std::ranges::find(over, p_.section_->level) != over.end();
-  for (NodeId name : movementLevels(p_.tree_, expr))
-    isOver |= p_.tree_.text(name) == own;
-  if (!isOver)
-    return;
-  std::string why = p_.own_ ? "each " + own +
-                                  " runs the body of this `parallel` for itself; what is to be on "
-                                  "others is moved outside"
-                    : p_.section_->on ? "a section runs on a single " + own +
-                                            ", and can only send data to others through a pipe"
-                                      : "a task runs on a single " + own +
-                                            ", and its arguments and its result are moved outside";
-  p_.sink_.report(DiagId::BadMovement, expr.span, {std::string(movement.name), why});
-  throw Refused();
+  for (size_t level : levelsOfParts()) {
+    const std::string &own = p_.placed_.levels[level].name;
+    // Where data say how much moves, all parts ask each other.
+    bool isOver = movement.takes == MovementTakes::Axes ||
+                  (!p_.own_.empty() && movement.takes == MovementTakes::Rows) ||
+                  std::ranges::find(over, level) != over.end();
+    for (NodeId name : movementLevels(p_.tree_, expr))
+      isOver |= p_.tree_.text(name) == own;
+    if (!isOver)
+      continue;
+    std::string why =
+        !p_.own_.empty() ? "each " + own +
+                               " runs the body of this `parallel` for itself; what is "
+                               "to be on others is moved outside"
+        : p_.section_->on ? "a section runs on a single " + own +
+                                ", and can only send data to others through a pipe"
+                          : "a task runs on a single " + own +
+                                ", and its arguments and its result are moved outside";
+    p_.sink_.report(DiagId::BadMovement, expr.span, {std::string(movement.name), why});
+    throw Refused();
+  }
 }
 
 } // namespace ptl

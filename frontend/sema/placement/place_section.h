@@ -33,6 +33,7 @@ public:
 private:
   void stages(const BlockStmt &stmt);
   ValueId sent(ValueId id, const LevelPlacement &to, const Expr &expr);
+  std::vector<size_t> levelsOfParts() const;
 
   Placer &p_;
 };

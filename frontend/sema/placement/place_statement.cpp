@@ -81,22 +81,23 @@ void StatementWalk::store(const AssignStmt &stmt) {
   const auto *base = dyn_cast<LocalRefExpr>(stmt.place->base);
   PartsWalk parts(p_);
   parts.requireOwn(stmt);
-  std::optional<IndexOrigin> origin = parts.originOf(*stmt.place);
-  if ((stmt.target->kind != LocalKind::Var && !origin) || !base || stmt.mode != AssignMode::Set)
+  std::vector<IndexOrigin> origins = parts.originsOf(*stmt.place);
+  if ((stmt.target->kind != LocalKind::Var && origins.empty()) || !base ||
+      stmt.mode != AssignMode::Set)
     p_.refuse(*stmt.value, "this assignment",
               "only elements of a `var` can be assigned; a result is assigned whole");
-  ValueId have = origin ? parts.blockOf(*stmt.place) : p_.value(*base);
+  ValueId have = origins.empty() ? p_.value(*base) : parts.blockOf(*stmt.place);
   ValueId given = p_.value(*stmt.value);
   std::optional<PlacedIndex> index = placeIndex(
       p_.dims_, p_.placed_.values[have], *stmt.place, p_.frame_->prefix.size(),
       [&](Dim dim) { return p_.inProgram(dim); }, [&](Dim dim) { return p_.isKnown(dim); },
-      [&](Dim dim) { return p_.isPosition(dim); }, IndexUse::Store, origin);
+      [&](Dim dim) { return p_.isPosition(dim); }, IndexUse::Store, origins);
   if (!index)
     p_.refuse(*stmt.value, "this assignment",
               "the length of a slice must be computed from sizes and loop variables, and its "
               "beginning too, or be a number that all parts have");
   PlacedValue made = std::move(index->value);
-  if (origin && isAll(made, have, given)) {
+  if (!origins.empty() && isAll(made, have, given)) {
     p_.frame_->locals[stmt.target] = p_.slice(given, p_.placed_.values[have].placement);
     p_.given_[stmt.target] = stmt.value;
     return;

@@ -153,11 +153,12 @@ struct PlacedLoop {
 };
 
 /// `parallel c in parts(N, over: chip)`: values that each part of the level whose range is not empty makes for itself, one part after
-/// the other or at the same time. What they use of cut arrays begins with `Block`s, and what they leave behind ends with some.
+/// the other or at the same time. What they use of cut arrays begins with `Block`s, and what they leave behind ends with some. One may stand
+/// in another, `parts(h, over: chip)` in that of the ranges `h` of hosts.
 struct PlacedParts {
   const ForStmt *stmt = nullptr;
   size_t level = 0;
-  Dim length; ///< of what is cut
+  Dim base, length; ///< of what is cut: where it begins, and how long it is
   SymbolId start, extent,
       number; ///< of the range of a part: its beginning, its length, and which it is
   ValueId first = 0, end = 0; ///< `first` is the length as a number

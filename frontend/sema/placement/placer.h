@@ -126,15 +126,17 @@ private:
     const OnStmt *on = nullptr;
   };
   std::optional<Section> section_;
-  /// The body of a `parallel` over parts that the statements are in; `section_` says that they are for each of them.
+  /// The body of a `parallel` over parts that the statements are in; `section_` says that they are for each part of the innermost one's level.
   struct OwnBody {
     const ForStmt *stmt = nullptr;
+    size_t level = 0;
     Dim start, extent, length;                ///< of the part's range, and of what is cut
+    std::optional<size_t> within;             ///< the body whose range is what is cut
     std::map<const Local *, ValueId> outside; ///< what each name held in front of it
     std::map<const Local *, int64_t>
         blocks; ///< the arrays of which names stand for the part's block: the axis that is cut
   };
-  std::optional<OwnBody> own_;
+  std::vector<OwnBody> own_; ///< outermost first
 };
 
 } // namespace ptl

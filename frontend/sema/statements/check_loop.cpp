@@ -245,18 +245,80 @@ static void refuseList(Context &ctx, const LoopDomain &domain) {
 }
 
 /// Why a `parallel` over parts cannot stand at this place; empty if it can.
-static std::string whyNoParts(Context &ctx) {
+static std::string whyNoParts(Context &ctx, const PartsCall &call) {
   if (!ctx.inProgram() || !isPlaced(ctx.tree, ctx.decl->syntax))
     return ctx.inProgram() ? "the header of `" + ctx.decl->name + "` places no array on parts"
                            : "only programs whose header places arrays have parts";
   if (ctx.inSection || ctx.inTask)
     return ctx.inSection ? "it is in a section, which one part runs"
                          : "it is in a `task`, which one part runs";
-  bool isInside = std::ranges::any_of(
-      ctx.loops, [](const LoopFrame &loop) { return loop.kind == LoopKind::Parts; });
-  return isInside ? "it is in another `parallel` over parts, whose body is the program of one part"
-                  : "";
+  for (size_t i = 0; i < call.levels.size(); ++i) {
+    std::string_view level = ctx.text(call.levels[i]);
+    bool isInside = std::ranges::any_of(ctx.loops, [&](const LoopFrame &loop) {
+      return loop.kind == LoopKind::Parts && loop.level == level;
+    });
+    bool isTwice = std::any_of(call.levels.begin(), call.levels.begin() + static_cast<ptrdiff_t>(i),
+                               [&](NodeId before) { return ctx.text(before) == level; });
+    if (isInside || isTwice)
+      return isInside ? "it is in another `parallel` over the parts of `" + std::string(level) +
+                            "`, whose body is the program of one of them"
+                      : "it names `" + std::string(level) + "` twice";
+  }
+  return {};
 }
+
+namespace {
+
+/// `parallel c in parts(N, over: [host, chip]) { … }`: one loop for each level in that of the level before it.
+class PartsLoop {
+public:
+  PartsLoop(Context &ctx, NodeId node, const LoopView &view, NodeId pattern)
+      : ctx_(ctx), node_(node), view_(view), pattern_(pattern) {}
+
+  /// The loop over the ranges of level number `at`, and those within.
+  Stmt *run(const PartsCall &call, size_t at = 0, const RangeInfo *within = nullptr) {
+    auto *stmt = newStmt<ForStmt>(ctx_, node_);
+    ScopeGuard scope(ctx_);
+    FactSet before = ctx_.facts;
+    size_t firstLocal = ctx_.decl ? ctx_.decl->locals.size() : 0;
+    bool isLast = at + 1 >= call.levels.size();
+    LoopDomain domain;
+    if (!call.levels.empty())
+      domain = checkParts(ctx_, call, call.levels[at], within);
+    bool isWrong = !domain.element;
+    if (isWrong)
+      domain.iterable = errorExpr(ctx_, call.node);
+    bool isInnermost = isLast || isWrong;
+    stmt->head = isInnermost ? bindLoop(ctx_, domain, pattern_)
+                             : bindOuterParts(ctx_, domain, call.levels[at]);
+    if (isInnermost)
+      stmt->modifiers = checkModifiers(ctx_, view_, stmt->head.var);
+    pushLoop(ctx_, LoopKind::Parts, false, node_);
+    ctx_.loops.back().firstLocal = firstLocal;
+    if (!call.levels.empty())
+      ctx_.loops.back().level = ctx_.text(call.levels[at]);
+    stmt->body = isInnermost ? checkBlock(ctx_, view_.body(), false)
+                             : blockOf(run(call, at + 1, stmt->head.range));
+    ctx_.loops.pop_back();
+    ctx_.facts = before;
+    return stmt;
+  }
+
+private:
+  Block *blockOf(Stmt *stmt) {
+    auto *block = ctx_.program.make<Block>();
+    block->span = stmt->span;
+    block->stmts = {stmt};
+    return block;
+  }
+
+  Context &ctx_;
+  NodeId node_;
+  const LoopView &view_;
+  NodeId pattern_;
+};
+
+} // namespace
 
 /// `parallel c in parts(N, over: chip) { … }` goes through the blocks of all chips like a `for`: whoever knows of no parts runs it as
 /// one. On parts each does its own block. Null for another `parallel`.
@@ -271,26 +333,15 @@ static Stmt *checkPartsLoop(Context &ctx, NodeId node, const LoopView &view) {
   NodeId domainNode = skipParens(ctx, binding.domain());
   if (!isPartsCall(ctx, domainNode))
     return nullptr;
-  auto *stmt = newStmt<ForStmt>(ctx, node);
-  std::string why = whyNoParts(ctx);
-  if (!why.empty())
+  PartsCall call = readPartsCall(ctx, domainNode);
+  if (std::string why = whyNoParts(ctx, call); !why.empty() && !call.levels.empty()) {
     ctx.sink.report(DiagId::PartsNotHere, ctx.span(domainNode), {why});
+    call.levels.clear();
+  }
   for (NodeId modifier : {view.pipeline(), view.unroll(), view.checkpoint()})
     if (modifier != kNoNode)
       ctx.sink.report(DiagId::StatementNotHere, ctx.span(modifier), {"a modifier", "a `parallel`"});
-  ScopeGuard scope(ctx);
-  FactSet before = ctx.facts;
-  size_t firstLocal = ctx.decl ? ctx.decl->locals.size() : 0;
-  LoopDomain domain;
-  domain.iterable = errorExpr(ctx, domainNode);
-  stmt->head = bindLoop(ctx, why.empty() ? checkParts(ctx, domainNode) : domain, binding.pattern());
-  stmt->modifiers = checkModifiers(ctx, view, stmt->head.var);
-  pushLoop(ctx, LoopKind::Parts, false, node);
-  ctx.loops.back().firstLocal = firstLocal;
-  stmt->body = checkBlock(ctx, view.body(), false);
-  ctx.loops.pop_back();
-  ctx.facts = before;
-  return stmt;
+  return PartsLoop(ctx, node, view, binding.pattern()).run(call);
 }
 
 Stmt *checkParallel(Context &ctx, NodeId node) {

@@ -98,52 +98,92 @@ static LoopDomain checkTiles(Context &ctx, NodeId node) {
   return domain;
 }
 
-/// `parts(N, over: chip)`: the tiles of `N` that are the blocks of the chips.
-LoopDomain checkParts(Context &ctx, NodeId node) {
-  LoopDomain domain;
-  domain.isTiles = true;
-  auto *parts = newExpr<TilesExpr>(ctx, node, errorType(ctx));
-  domain.iterable = parts;
-  auto refuse = [&](Span span, std::string why) {
-    ctx.sink.report(DiagId::PartsNotHere, span, {std::move(why)})
-        .help("it is written `parallel c in parts(N, over: chip) { … }`");
-    return domain;
-  };
-  NodeId what = kNoNode, over = kNoNode;
+static LoopDomain refuseParts(Context &ctx, Span span, std::string why) {
+  ctx.sink.report(DiagId::PartsNotHere, span, {std::move(why)})
+      .help("it is written `parallel c in parts(N, over: chip) { … }`");
+  return {};
+}
+
+PartsCall readPartsCall(Context &ctx, NodeId node) {
+  PartsCall call{node};
+  NodeId over = kNoNode;
   for (const CallArgument &arg : callArguments(ctx, node)) {
-    NodeId *slot = arg.name.empty() ? &what : arg.name == "over" ? &over : nullptr;
-    if (!slot || *slot != kNoNode || arg.isInout)
-      return refuse(arg.span,
-                    "`" + std::string(ctx.text(arg.node)) + "` is not one of its arguments");
+    NodeId *slot = arg.name.empty() ? &call.what : arg.name == "over" ? &over : nullptr;
+    if (!slot || *slot != kNoNode || arg.isInout) {
+      refuseParts(ctx, arg.span,
+                  "`" + std::string(ctx.text(arg.node)) + "` is not one of its arguments");
+      return call;
+    }
     *slot = arg.value;
   }
-  if (what == kNoNode || over == kNoNode || !ctx.tree.is(over, NodeKind::NameExpr))
-    return refuse(ctx.span(node), what == kNoNode
-                                      ? "it needs the dimension that is cut"
-                                      : "it needs the level whose parts have the blocks, `over:`");
-  checkLevelName(ctx, over);
-  parts->level = ctx.text(over);
-  parts->lo = dimValue(ctx, ctx.dims.constant(0), what);
-  parts->hi = checkIntScalar(ctx, what, "what `parts` cuts");
-  if (isMissing(parts->hi))
-    return domain;
-  if (!parts->hi->dim)
-    return refuse(ctx.span(what), "data decide how long it is");
-  auto count = ctx.partCounts.find(parts->level);
-  if (count == ctx.partCounts.end() || !count->second)
-    return refuse(ctx.span(over), ctx.decl ? "the header of `" + ctx.decl->name +
-                                                 "` places no array over `" + parts->level + "`"
-                                           : "there are no levels");
-  // Of nothing, each part has an empty block; tiles have a size.
-  Dim one = ctx.dims.constant(1), cut = ctx.dims.ceilDiv(parts->hi->dim, count->second);
-  domain.lo = parts->lo->dim;
-  domain.hi = parts->hi->dim;
-  domain.size = cut ? ctx.dims.max(std::vector<Dim>{cut, one}) : Dim();
-  if (!domain.size) {
-    ctx.sink.report(DiagId::DimensionTooLarge, ctx.span(node));
+  std::vector<NodeId> levels;
+  if (over != kNoNode && ctx.tree.is(over, NodeKind::ListExpr)) {
+    auto listed = ctx.tree.children(over);
+    levels.assign(listed.begin(), listed.end());
+  } else if (over != kNoNode) {
+    levels = {over};
+  }
+  bool areNames = !levels.empty() && std::ranges::all_of(levels, [&](NodeId level) {
+    return ctx.tree.is(level, NodeKind::NameExpr);
+  });
+  if (call.what == kNoNode || !areNames) {
+    refuseParts(ctx, ctx.span(node),
+                call.what == kNoNode ? "it needs the dimension that is cut"
+                                     : "it needs the levels whose parts have the blocks, `over:`");
+    return call;
+  }
+  call.levels = std::move(levels);
+  return call;
+}
+
+/// What the outermost level cuts: `N`, or the range of a `parallel` over parts around this one.
+static bool checkWhatPartsCut(Context &ctx, NodeId node, TilesExpr *parts) {
+  Operand operand = checkOperand(ctx, skipParens(ctx, node));
+  if (operand.expr && operand.expr->type->kind == TypeKind::Range) {
+    const RangeInfo *range = operand.expr->type->range;
+    if (!range->step.isConstant(1))
+      ctx.sink.report(DiagId::TilesOfSteps, ctx.span(node), {});
+    parts->lo = dimValue(ctx, range->start, node);
+    parts->hi = dimValue(ctx, ctx.dims.add(range->start, range->length), node);
+    return true;
+  }
+  parts->lo = dimValue(ctx, ctx.dims.constant(0), node);
+  parts->hi = asIntScalar(ctx, node, operand, "what `parts` cuts");
+  return !isMissing(parts->hi);
+}
+
+LoopDomain checkParts(Context &ctx, const PartsCall &call, NodeId level, const RangeInfo *within) {
+  LoopDomain domain;
+  domain.isTiles = true;
+  auto *parts = newExpr<TilesExpr>(ctx, call.node, errorType(ctx));
+  checkLevelName(ctx, level);
+  parts->level = ctx.text(level);
+  if (within) {
+    parts->lo = dimValue(ctx, within->start, call.what);
+    parts->hi = dimValue(ctx, ctx.dims.add(within->start, within->length), call.what);
+  } else if (!checkWhatPartsCut(ctx, call.what, parts)) {
     return domain;
   }
-  parts->size = dimValue(ctx, domain.size, node);
+  if (!parts->hi->dim || !parts->lo->dim)
+    return refuseParts(ctx, ctx.span(call.what), "data decide how long it is");
+  auto count = ctx.partCounts.find(parts->level);
+  if (count == ctx.partCounts.end() || !count->second)
+    return refuseParts(ctx, ctx.span(level),
+                       ctx.decl ? "the header of `" + ctx.decl->name + "` places no array over `" +
+                                      parts->level + "`"
+                                : "there are no levels");
+  // Of nothing, each part has an empty block; tiles have a size.
+  domain.lo = parts->lo->dim;
+  domain.hi = parts->hi->dim;
+  Dim one = ctx.dims.constant(1),
+      cut = ctx.dims.ceilDiv(ctx.dims.sub(domain.hi, domain.lo), count->second);
+  domain.size = cut ? ctx.dims.max(std::vector<Dim>{cut, one}) : Dim();
+  if (!domain.size) {
+    ctx.sink.report(DiagId::DimensionTooLarge, ctx.span(call.node));
+    return domain;
+  }
+  parts->size = dimValue(ctx, domain.size, call.node);
+  domain.iterable = parts;
   domain.element = intType(ctx); // replaced by the range
   return domain;
 }
@@ -202,7 +242,8 @@ static Dim boundOf(Context &ctx, Dim dim) {
 }
 
 /// The variable of `tiles`: a range of its own, with what one iteration knows.
-static Local *declareRange(Context &ctx, LoopHead &head, const LoopDomain &domain, NodeId name) {
+static Local *declareRange(Context &ctx, LoopHead &head, const LoopDomain &domain, NodeId name,
+                           bool isNamed = true) {
   std::string text(ctx.text(name));
   Span span = ctx.span(name);
   RangeInfo *range = ctx.program.make<RangeInfo>();
@@ -228,7 +269,15 @@ static Local *declareRange(Context &ctx, LoopHead &head, const LoopDomain &domai
   range->capacity = domain.size ? capacityOf(ctx, domain.size) : Dim();
   ctx.facts.addTilesRange(facts);
   head.range = range;
-  return declareLocal(ctx, LocalKind::Loop, text, span, rangeType(ctx, range), name);
+  return declareLocal(ctx, LocalKind::Loop, isNamed ? text : "", span, rangeType(ctx, range),
+                      isNamed ? name : kNoNode);
+}
+
+LoopHead bindOuterParts(Context &ctx, const LoopDomain &domain, NodeId level) {
+  LoopHead head;
+  head.iterable = domain.iterable;
+  head.var = declareRange(ctx, head, domain, level, /*isNamed=*/false);
+  return head;
 }
 
 /// The variable of a list of constants lies between the least and the largest of them.

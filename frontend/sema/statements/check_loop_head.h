@@ -20,7 +20,16 @@ LoopHead bindLoop(Context &ctx, const LoopDomain &domain, NodeId pattern);
 
 /// Whether a domain is `parts(…)`, and not a function that the file has by this name.
 bool isPartsCall(Context &ctx, NodeId node);
-/// `parts(N, over: chip)`: the tiles of `N` that are the blocks of the chips.
-LoopDomain checkParts(Context &ctx, NodeId node);
+/// `parts(N, over: [host, chip])`: what is cut, and by which levels, outermost first.
+struct PartsCall {
+  NodeId node = kNoNode, what = kNoNode;
+  std::vector<NodeId> levels = {}; ///< empty: it is wrong, and reported
+};
+PartsCall readPartsCall(Context &ctx, NodeId node);
+/// The tiles of what is cut that are the blocks of the parts of a level. `within` is the range that a level outside of it has left; null for
+/// the outermost one.
+LoopDomain checkParts(Context &ctx, const PartsCall &call, NodeId level, const RangeInfo *within);
+/// Declares the range of a level outside of others, which has no name in the source.
+LoopHead bindOuterParts(Context &ctx, const LoopDomain &domain, NodeId level);
 
 } // namespace ptl
