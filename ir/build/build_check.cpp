@@ -21,6 +21,19 @@ static std::string escaped(std::string_view text) {
   return result;
 }
 
+std::string namedIn(BuildContext &c, Span span, const std::string &otherwise) {
+  constexpr size_t kLongest = 40;
+  std::string_view text = c.sources.text(span);
+  bool isShort =
+      !text.empty() && text.size() <= kLongest && text.find('\n') == std::string_view::npos;
+  return isShort ? "`" + escaped(text) + "`" : otherwise;
+}
+
+std::string axisIn(BuildContext &c, Span array, int64_t axis) {
+  std::string name = namedIn(c, array, "");
+  return " (axis " + std::to_string(axis) + (name.empty() ? "" : " of " + name) + ")";
+}
+
 void emitCondition(BuildContext &c, const Expr &condition, const char *status,
                    const std::string &message, Location loc) {
   std::string text = escaped(message);
