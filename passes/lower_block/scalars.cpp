@@ -5,6 +5,7 @@
 #include "passes/analysis/positive.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -92,8 +93,10 @@ Value Scalars::toInteger(Value value, Type to, bool toUnsigned) const {
   // An unsigned integer of 64 bits holds numbers that a signed one lacks, so it has a conversion of
   // its own.
   if (bits == 64 && toUnsigned) {
-    // Converting a negative number to an unsigned type is undefined.
-    Value positive = make<arith::MaxNumFOp>(value, number(value.getType(), 0));
+    // Converting a negative number to an unsigned type is undefined. A printed text has the limit already.
+    auto limit = value.getDefiningOp<arith::MaxNumFOp>();
+    bool isPositive = limit && matchPattern(limit.getRhs(), m_AnyZeroFloat());
+    Value positive = isPositive ? value : make<arith::MaxNumFOp>(value, number(value.getType(), 0));
     return b.createOrFold<arith::FPToUIOp>(loc, to, positive);
   }
   if (bits == 64 || (bits == 32 && !toUnsigned))
