@@ -21,15 +21,23 @@ static std::string escaped(std::string_view text) {
   return result;
 }
 
-std::string namedIn(BuildContext &c, Span span, const std::string &otherwise) {
-  constexpr size_t kLongest = 40;
-  std::string_view text = c.sources.text(span);
-  bool isShort =
-      !text.empty() && text.size() <= kLongest && text.find('\n') == std::string_view::npos;
-  return isShort ? "`" + escaped(text) + "`" : otherwise;
+/// Whether it is a parameter or an output of the entry.
+static bool isOfHeader(BuildContext &c, const Expr &expr) {
+  const auto *local = dyn_cast<LocalRefExpr>(&expr);
+  return local && c.frame->decl == c.binding.decl &&
+         (local->local->kind == LocalKind::Param || local->local->kind == LocalKind::Output);
 }
 
-std::string axisIn(BuildContext &c, Span array, int64_t axis) {
+std::string namedIn(BuildContext &c, const Expr &expr, const std::string &otherwise) {
+  constexpr size_t kLongest = 40;
+  std::string_view text = c.sources.text(expr.span);
+  bool isShort =
+      !text.empty() && text.size() <= kLongest && text.find('\n') == std::string_view::npos;
+  return isShort && (!c.isInKernel() || isOfHeader(c, expr)) ? "`" + escaped(text) + "`"
+                                                             : otherwise;
+}
+
+std::string axisIn(BuildContext &c, const Expr &array, int64_t axis) {
   std::string name = namedIn(c, array, "");
   return " (axis " + std::to_string(axis) + (name.empty() ? "" : " of " + name) + ")";
 }

@@ -73,9 +73,9 @@ static mlir::Value isEmpty(BuildContext &c, mlir::Value array, Location loc) {
 
 // What is compared is wide enough for every position and every extent: a limit in an element type of
 // 8 bits would end before the last position that it names.
-void checkPositions(BuildContext &c, mlir::Value indices, mlir::Value extent, Span written,
+void checkPositions(BuildContext &c, mlir::Value indices, mlir::Value extent, const Expr &written,
                     const std::string &ofAxis) {
-  Location loc = c.location(written);
+  Location loc = c.location(written.span);
   auto create = [&](llvm::StringRef name, mlir::ValueRange operands, mlir::Type result) {
     return makeOp(c.b, loc, name, result, operands);
   };
@@ -138,8 +138,8 @@ Box wholeBox(BuildContext &c, mlir::Value base) {
   return box;
 }
 
-static void addPosition(BuildContext &c, const IndexItem &item, const Bound &base, Span array,
-                        Box &box) {
+static void addPosition(BuildContext &c, const IndexItem &item, const Bound &base,
+                        const Expr &array, Box &box) {
   auto axis = static_cast<int64_t>(box.offsets.size());
   Location loc = c.location(item.span);
   mlir::Value position = buildValue(c, *item.value);
@@ -154,7 +154,7 @@ static void addPosition(BuildContext &c, const IndexItem &item, const Bound &bas
   box.dropped.push_back(axis);
 }
 
-static void addRange(BuildContext &c, const IndexItem &item, const Bound &base, Span array,
+static void addRange(BuildContext &c, const IndexItem &item, const Bound &base, const Expr &array,
                      Box &box) {
   auto axis = static_cast<int64_t>(box.offsets.size());
   Location loc = c.location(item.span);
@@ -177,12 +177,12 @@ static void addRange(BuildContext &c, const IndexItem &item, const Bound &base, 
              loc);
 }
 
-static void addGather(BuildContext &c, const IndexItem &item, const Bound &base, Span array,
+static void addGather(BuildContext &c, const IndexItem &item, const Bound &base, const Expr &array,
                       Box &box, bool isTarget) {
   auto axis = static_cast<int64_t>(box.offsets.size());
   mlir::Value indices = buildValue(c, *item.value);
   if (item.needsCheck && c.binding.checked)
-    checkPositions(c, indices, axisLength(c, base, axis), item.span, axisIn(c, array, axis));
+    checkPositions(c, indices, axisLength(c, base, axis), *item.value, axisIn(c, array, axis));
   // The axis is taken whole here, and the positions choose from it afterwards.
   addFull(c, base, box);
   if (!isTarget) {
@@ -210,19 +210,19 @@ Box buildBox(BuildContext &c, const IndexExpr &expr, const Bound &base, bool isT
       box.last = &item;
     switch (item.kind) {
     case IndexItemKind::Position:
-      addPosition(c, item, base, expr.base->span, box);
+      addPosition(c, item, base, *expr.base, box);
       continue;
     case IndexItemKind::NewAxis:
       box.newAxes.push_back(resultAxis++);
       continue;
     case IndexItemKind::Range:
-      addRange(c, item, base, expr.base->span, box);
+      addRange(c, item, base, *expr.base, box);
       break;
     case IndexItemKind::Full:
       addFull(c, base, box);
       break;
     case IndexItemKind::Gather:
-      addGather(c, item, base, expr.base->span, box, isTarget);
+      addGather(c, item, base, *expr.base, box, isTarget);
       break;
     case IndexItemKind::Rest: {
       size_t count = item.restCount + (item.restHasPrefix ? c.frame->prefix.size() : 0);
