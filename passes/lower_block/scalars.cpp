@@ -359,9 +359,10 @@ Value scalarResult(OpBuilder &b, Operation *op, llvm::ArrayRef<Value> in, Type t
     return {};
   bool rounds =
       round && isa<FloatType>(plain[0].getType()) && wanted.isIntOrIndex() && !wanted.isInteger(1);
-  // 64 bits without a sign hold more than the integers that a number is rounded by.
+  // 64 bits without a sign hold more than the integers that a number is rounded by. The conversion itself cuts off.
   if (rounds && type.isUnsignedInteger(64))
-    plain[0] = scalars.wholeFloat(plain[0], round.getValue());
+    plain[0] =
+        round.getValue() == "zero" ? plain[0] : scalars.wholeFloat(plain[0], round.getValue());
   else if (rounds)
     plain[0] = scalars.whole(plain[0], round.getValue());
   auto saturate = op->getAttrOfType<BoolAttr>("saturate");
