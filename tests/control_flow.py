@@ -55,10 +55,11 @@ class Drawn:
 
     def block(self, names, loops: int, depth: int):
         lines = []
+        nested = {"if": self.if_lines, "for": self.for_lines, "while": self.while_lines}
         for _ in range(self.dice.randrange(1, 4)):
             form = self.dice.choice(("assign", "assign", "assign", "if", "for", "while", "leave", "last"))
-            if form in ("if", "for", "while") and depth < DEEPEST:
-                lines += getattr(self, form + "_lines")(names, loops, depth)
+            if form in nested and depth < DEEPEST:
+                lines += nested[form](names, loops, depth)
             elif form == "leave" and loops:
                 condition, how = self.condition(names), self.dice.choice(("break", "continue"))
                 lines.append((f"if {condition} {{ {how} }}", f"if {condition}: {how}"))
