@@ -10,32 +10,48 @@ namespace ptl::reference {
 
 namespace {
 
-std::string ofAxis(size_t axis, int64_t extent) {
-  return "outside of 0.." + std::to_string(extent) + " (axis " + std::to_string(axis) + ")";
+/// The text of an expression in backticks, or `otherwise` where it is long.
+std::string named(RunState &run, Span span, const std::string &otherwise) {
+  constexpr size_t kLongest = 40;
+  std::string_view text = run.sources().text(span);
+  bool isShort =
+      !text.empty() && text.size() <= kLongest && text.find('\n') == std::string_view::npos;
+  return isShort ? "`" + std::string(text) + "`" : otherwise;
 }
 
-void checkRange(const Region::Axis &axis, int64_t extent, Span span) {
+/// An axis of the array that is written at `array`, in messages.
+std::string ofAxis(RunState &run, Span array, size_t axis, int64_t extent) {
+  std::string name = named(run, array, "");
+  return "outside of 0.." + std::to_string(extent) + " (axis " + std::to_string(axis) +
+         (name.empty() ? "" : " of " + name) + ")";
+}
+
+void checkRange(RunState &run, Span array, const Region::Axis &axis, int64_t extent, Span span) {
   int64_t last = axis.start + (axis.length - 1) * axis.step;
   // An empty range fits anywhere from position 0 on.
   bool fits = axis.start >= 0 && axis.length >= 0 && (axis.length == 0 || last < extent);
   if (!fits)
     stop(RunStatus::Bounds,
          "the positions " + std::to_string(axis.start) + ".." + std::to_string(last + 1) + " are " +
-             ofAxis(static_cast<size_t>(axis.base), extent),
+             ofAxis(run, array, static_cast<size_t>(axis.base), extent),
          span);
 }
 
-void addItem(RunState &run, const IndexItem &item, size_t axis, std::span<const int64_t> shape,
-             bool checked, Region &region) {
+void addItem(RunState &run, const IndexItem &item, Span array, size_t axis,
+             std::span<const int64_t> shape, bool checked, Region &region) {
   Region::Axis entry;
   entry.base = static_cast<int64_t>(axis);
   int64_t extent = shape[axis];
   if (item.kind == IndexItemKind::Position) {
-    entry.start = evalInt(run, *item.value);
+    Value position = eval(run, *item.value);
+    if (!position.isScalar())
+      stop(RunStatus::Fault, "an integer scalar is needed", item.span);
+    entry.start = position.asScalar().scalar.i;
     entry.dropped = true;
     if (checked && (entry.start < 0 || entry.start >= extent))
       stop(RunStatus::Bounds,
-           "the position " + std::to_string(entry.start) + " is " + ofAxis(axis, extent),
+           "the position " + scalarText(position.asScalar().elem, position.asScalar().scalar) +
+               " is " + ofAxis(run, array, axis, extent),
            item.span);
   } else if (item.kind == IndexItemKind::Range) {
     RangeValue range =
@@ -54,7 +70,7 @@ void addItem(RunState &run, const IndexItem &item, size_t axis, std::span<const 
     entry.step = range.step;
     entry.length = range.length;
     if (checked)
-      checkRange(entry, extent, item.span);
+      checkRange(run, array, entry, extent, item.span);
   } else if (item.kind == IndexItemKind::Gather) {
     Value indices = eval(run, *item.value);
     View view = viewOf(indices);
@@ -65,8 +81,9 @@ void addItem(RunState &run, const IndexItem &item, size_t axis, std::span<const 
       int64_t position = view.ints[i];
       if (position < 0 || position >= extent)
         stop(RunStatus::Bounds,
-             "an index array holds the position " + std::to_string(position) + ", " +
-                 ofAxis(axis, extent),
+             named(run, item.span, "an index array") + " holds the position " +
+                 scalarText(view.elem, Scalar::integer(position)) + ", " +
+                 ofAxis(run, array, axis, extent),
              item.span);
       region.positions.push_back(position);
     }
@@ -101,7 +118,7 @@ Region regionOf(RunState &run, const IndexExpr &expr, std::span<const int64_t> s
     } else {
       if (axis >= shape.size())
         stop(RunStatus::Fault, "more indices than axes", item.span);
-      addItem(run, item, axis++, shape, checked, region);
+      addItem(run, item, expr.base->span, axis++, shape, checked, region);
     }
   }
   // Axes behind the last item stay whole.
@@ -124,7 +141,9 @@ Value evalIndex(RunState &run, const IndexExpr &expr) {
     auto count = static_cast<int64_t>(base.asParts().size());
     if (position < 0 || position >= count)
       stop(RunStatus::Bounds,
-           "the position " + std::to_string(position) + " is " + ofAxis(0, count), expr.span);
+           "the position " + std::to_string(position) + " is " +
+               ofAxis(run, expr.base->span, 0, count),
+           expr.span);
     return base.asParts()[static_cast<size_t>(position)];
   }
   // Reading all of an undefined value is an error of its own.

@@ -119,6 +119,7 @@ TEST(Reference, indexing) {
       "fn every[N](x: f32[2*N]) -> f32[N] { return x[1:2*N:2] }\n"
       "fn rowsAt[R, C, K](x: f32[R, C], idx: i32[K]) -> f32[K, C] { return x[idx, :] }\n"
       "fn outer[N](x: f32[N]) -> f32[N, N] { return x[:, new] * x }\n"
+      "fn far[N, K](x: f32[N], idx: u64[K]) -> f32[K] { return x[idx] }\n"
       "kernel shift[N](x: f32[N]) -> (y: f32[N])\n"
       "{ parallel r in tiles(N, 4) { y[r] = load(x[r - 1], outside: -1.0) + load(x[r + 1], "
       "outside: -2.0) } }\n"
@@ -126,12 +127,15 @@ TEST(Reference, indexing) {
       "}\n");
   EXPECT_EQ(checked.show("column", {counting({2, 3}), Value::integer(1)}), "[1, 4]");
   EXPECT_EQ(checked.show("column", {counting({2, 3}), Value::integer(3)}),
-            "bounds: the position 3 is outside of 0..3 (axis 1)");
+            "bounds: the position 3 is outside of 0..3 (axis 1 of `x`)");
   EXPECT_EQ(checked.show("every", {counting({6})}), "[1, 3, 5]");
   EXPECT_EQ(checked.show("rowsAt", {counting({3, 2}), integers({2}, {2, 0})}),
             "[[4, 5],\n [0, 1]]");
   EXPECT_EQ(checked.show("rowsAt", {counting({3, 2}), integers({2}, {2, 3})}),
-            "bounds: an index array holds the position 3, outside of 0..3 (axis 0)");
+            "bounds: `idx` holds the position 3, outside of 0..3 (axis 0 of `x`)");
+  EXPECT_EQ(
+      checked.show("far", {counting({3}), integers({2}, {2, -2}, ElemKind::U64)}),
+      "bounds: `idx` holds the position 18446744073709551614, outside of 0..3 (axis 0 of `x`)");
   EXPECT_EQ(checked.show("outer", {counting({2})}), "[[0, 0],\n [0, 1]]");
   EXPECT_EQ(checked.show("shift", {counting({5})}), "[0, 2, 4, 6, 1]");
   RunResult put = checked.run("put", {counting({4}), integers({2}, {3, 0}), floats({2}, {9, 8})});

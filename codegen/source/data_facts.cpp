@@ -105,6 +105,20 @@ bool isUniqueOfGrid(ir::CheckOp check) {
   return isNeeded;
 }
 
+bool mustStateUnique(Operation *store, Value index) {
+  Value array = arrayBehind(index);
+  // What the program computes by expressions the checker looks through; what a launch has computed it knows nothing of. A kernel states what it
+  // needs of its parameters.
+  if (store->getParentOfType<ir::ParallelOp>() || !array.getDefiningOp<ir::AllocOp>())
+    return false;
+  return llvm::none_of(
+      store->getParentOfType<func::FuncOp>().getOps<ir::CheckOp>(), [&](ir::CheckOp check) {
+        auto fact = check.getCondition().getDefiningOp<ir::UniqueOp>();
+        return fact && arrayBehind(fact->getOperand(0)) == array &&
+               check->isBeforeInBlock(check->getBlock()->findAncestorOpInBlock(*store));
+      });
+}
+
 // ---- Positions ----------------------------------------------------------------------------------
 
 namespace {

@@ -83,6 +83,10 @@ private:
 llvm::SetVector<mlir::Value> uniqueArrays(ir::ParallelOp grid);
 bool isUniqueOfGrid(ir::CheckOp check);
 
+/// Whether a store of a program through an array of positions has to be preceded by `assert(unique(…))` in the text, because a launch has computed
+/// the positions and no check states it.
+bool mustStateUnique(mlir::Operation *store, mlir::Value index);
+
 /// What a kernel requires of positions that the program computes, such as `last <= N`; without it
 /// the kernel would check its accesses from these positions on. Empty if the grid itself had that
 /// check.

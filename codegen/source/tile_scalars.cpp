@@ -87,6 +87,10 @@ static std::optional<Expression> unsignedText(BodyCode &code, Operation *op) {
       .Case<arith::MinUIOp>([&](auto) { return called("min"); })
       .Case<arith::MaxUIOp>([&](auto) { return called("max"); })
       .Case<arith::ExtUIOp, arith::UIToFPOp>([&](auto) { return of(side(0)); })
+      .Case<arith::FPToUIOp>([&](auto cut) {
+        return of({"u" + std::to_string(op->getResult(0).getType().getIntOrFloatBitWidth()) + "(" +
+                   valueText(code, cut.getIn()).text + ", round: .zero)"});
+      })
       .Default([](Operation *) { return std::nullopt; });
 }
 

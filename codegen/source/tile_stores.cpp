@@ -3,6 +3,7 @@
 #include "codegen/source/op_kinds.h"
 #include "codegen/source/tile_boxes.h"
 #include "codegen/source/tile_expressions.h"
+#include "codegen/source/tile_kernels.h"
 #include "codegen/source/tile_literals.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -10,6 +11,15 @@
 using namespace mlir;
 
 namespace ptl::source {
+
+/// States that the positions of a store differ, where the reader of the text cannot know it.
+static void printUnique(BodyCode &code, Operation *store, Value index) {
+  if (!index || !mustStateUnique(store, index))
+    return;
+  std::string name = valueText(code, index).text;
+  code.line("assert(unique(" + name + "), " + source::quoted("positions in `" + name + "` differ") +
+            ")");
+}
 
 void printStore(BodyCode &code, ir::StoreOp store) {
   Value stored = store.getValue();
@@ -25,8 +35,10 @@ void printStore(BodyCode &code, ir::StoreOp store) {
                      store.getDropped(), store.getIndex(),
                      static_cast<int64_t>(store.getIndexAxis().value_or(0)));
   std::string text = storedText(code, store, stored).text;
-  if (!store.getAtomic())
+  if (!store.getAtomic()) {
+    printUnique(code, store, store.getIndex());
     return code.line(target + " = " + text);
+  }
   std::string kind = store.getAtomic() == "add" ? "+=" : store.getAtomic()->str() + "=";
   code.line("atomic " + target + " " + kind + " " + text);
 }
@@ -55,6 +67,7 @@ static bool isInPlace(const BodyCode &code, ir::InsertOp insert) {
 
 void printInsert(BodyCode &code, ir::InsertOp insert) {
   Value dest = insert.getDest();
+  printUnique(code, insert, insert.getIndex());
   // The variable is changed in place, so both values go by its name.
   if (isInPlace(code, insert)) {
     code.knowVariable(insert.getResult(), code.known(dest).text);

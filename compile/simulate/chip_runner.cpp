@@ -41,11 +41,6 @@ std::unique_ptr<ChipRunner> ChipRunner::create(ChipProgram program, const Machin
 
 namespace {
 
-static int32_t elemCodeOf(ElemKind kind) {
-  std::optional<PtlElem> code = rt::elemFromName(elemName(kind));
-  return static_cast<int32_t>(code.value_or(PTL_I64));
-}
-
 /// Runs the host function.
 class Host {
 public:
@@ -187,15 +182,6 @@ private:
     return true;
   }
 
-  static ValueRange whatDecides(Operation *op) {
-    if (isa<scf::ForOp>(op))
-      return op->getOperands().take_front(3);
-    if (isa<ir::StoreOp>(op))
-      return op->getOperands().drop_front();
-    bool decides = isa<ir::AllocOp, ir::ViewOp, ir::LoadOp, ir::SliceOp, ir::ReshapeOp>(op);
-    return decides ? ValueRange(op->getOperands()) : ValueRange();
-  }
-
   void runOp(Operation *op) {
     if (!isDecided(op, whatDecides(op)))
       return;
@@ -214,6 +200,8 @@ private:
         stop(rt::statusOfCheck(check.getStatus()), op, messageOf(check));
       return;
     }
+    if (auto print = dyn_cast<ir::PrintOp>(op))
+      return runPrint(print);
     if (isa<ir::LoadOp, ir::SliceOp>(op) && readBox(op))
       return;
     if (isa<ir::CastOp, ir::ReshapeOp, ir::NewAxisOp, ir::ViewOp>(op) &&
@@ -233,6 +221,14 @@ private:
     if (auto loop = dyn_cast<scf::WhileOp>(op))
       return runWhile(loop);
     fold(op);
+  }
+
+  void runPrint(ir::PrintOp print) {
+    for (Value each : print.getXs())
+      if (auto array = arrays_.find(each); array != arrays_.end())
+        await(print, {array->second.number, false, {}});
+    if (!failure_)
+      printHostLine(print, arrays_, [&](Value each) { return values_.lookup(each); });
   }
 
   /// Requirements on data that the caller did not give are taken to hold.

@@ -1,16 +1,21 @@
 #include "compile/simulate/host_values.h"
 
 #include "codegen/reference/scalar_ops.h"
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/element_types.h"
 #include "ir/dialect/scalar_values.h"
 #include "passes/analysis/op_info.h"
 #include "runtime/elem.h"
+#include "runtime/format_value.h"
 #include "runtime/sim/load/load.h"
 
 #include "ir/build/build_ir.h"
 #include "ir/dialect/pto_dialect.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 using namespace mlir;
@@ -88,16 +93,58 @@ Attribute readHostScalar(const uint8_t *memory, mlir::Type type) {
   return ir::constantOf(loadElem(memory, kindOf(type)), type);
 }
 
+int32_t elemCodeOf(ElemKind kind) {
+  std::optional<PtlElem> code = rt::elemFromName(elemName(kind));
+  return static_cast<int32_t>(code.value_or(PTL_I64));
+}
+
 PtlValue hostValue(mlir::Type type, Attribute value) {
   PtlValue shown{};
-  std::optional<PtlElem> code = rt::elemFromName(elemName(kindOf(type)));
-  shown.elem = static_cast<int32_t>(code.value_or(PTL_I64));
+  shown.elem = elemCodeOf(kindOf(type));
   writeHostScalar(reinterpret_cast<uint8_t *>(&shown.as.scalar), type, value);
   return shown;
 }
 
 void writeHostScalar(uint8_t *memory, mlir::Type type, Attribute value) {
   storeElem(memory, kindOf(type), *ir::scalarOf(value));
+}
+
+ValueRange whatDecides(Operation *op) {
+  if (isa<scf::ForOp>(op))
+    return op->getOperands().take_front(3);
+  if (isa<ir::StoreOp>(op))
+    return op->getOperands().drop_front();
+  bool decides = isa<ir::AllocOp, ir::ViewOp, ir::LoadOp, ir::SliceOp, ir::ReshapeOp>(op);
+  return decides ? ValueRange(op->getOperands()) : ValueRange();
+}
+
+static std::string shownArray(const HostArray &array, mlir::Type elem) {
+  std::vector<int64_t> strides = stridesOf(array.extents);
+  return rt::formatArray({array.data, static_cast<int64_t>(array.extents.size()),
+                          array.extents.data(), strides.data(), elemCodeOf(kindOf(elem))});
+}
+
+void printHostLine(ir::PrintOp print, const llvm::DenseMap<Value, HostArray> &arrays,
+                   llvm::function_ref<Attribute(Value)> scalarOf) {
+  std::vector<std::string> parts;
+  if (!print.getMessage().empty())
+    parts.push_back(print.getMessage().str());
+  ArrayAttr texts = attrs::texts.of(print);
+  for (auto [number, value] : llvm::enumerate(print.getXs())) {
+    auto array = arrays.find(value);
+    Attribute scalar = scalarOf(value);
+    if (auto among = texts ? dyn_cast<StringAttr>(texts[number]) : StringAttr())
+      parts.push_back(among.str());
+    else if (array != arrays.end() && (array->second.data || array->second.bytes == 0))
+      parts.push_back(shownArray(array->second, ir::elementTypeOf(value.getType())));
+    else if (array == arrays.end() && isa_and_nonnull<TypedAttr>(scalar))
+      parts.push_back(rt::formatValue(hostValue(value.getType(), scalar)));
+    else
+      return;
+  }
+  std::string line = llvm::join(parts, " ") + "\n";
+  std::fwrite(line.data(), 1, line.size(), stdout);
+  std::fflush(stdout);
 }
 
 static RoundMode roundingOf(Operation *op) {

@@ -38,8 +38,18 @@ uint8_t *elementAt(const HostArray &array, const HostBox &box, int64_t elementBy
 /// `readHostScalar` returns a scalar in memory as a constant; `writeHostScalar` is the opposite.
 mlir::Attribute readHostScalar(const uint8_t *memory, mlir::Type type);
 void writeHostScalar(uint8_t *memory, mlir::Type type, mlir::Attribute value);
+/// The code of an element type in the interface of the runtime.
+int32_t elemCodeOf(ElemKind kind);
 /// The value in the form that messages show.
 PtlValue hostValue(mlir::Type type, mlir::Attribute value);
+
+/// The operands without which an operation of the host cannot be executed, because they say where or how often.
+mlir::ValueRange whatDecides(mlir::Operation *op);
+
+/// Prints the line of a `print`, as the other executors do; nothing where one of its values is not known, as in a run for its time
+/// alone.
+void printHostLine(ir::PrintOp print, const llvm::DenseMap<mlir::Value, HostArray> &arrays,
+                   llvm::function_ref<mlir::Attribute(mlir::Value)> scalarOf);
 
 /// Evaluates an operation on scalars: a built-in or one of ir/ops/evaluate_arith.h. Null if it is
 /// another operation, or has no value.

@@ -11,6 +11,7 @@
 #include "frontend/lex/lexer.h"
 #include "ir/dialect/ptl_dialect.h"
 #include "ir/dialect/source_range.h"
+#include "passes/analysis/machine_types.h"
 #include "passes/lower_block/assign_cores.h"
 #include "passes/lower_block/check_places.h"
 #include "passes/transform/output_views.h"
@@ -41,10 +42,27 @@ static const CallableDecl *kernelAt(const CheckedProgram &program, const Callabl
   return nullptr;
 }
 
+/// Whether the vector cores compute a product of the grid, because the cube does not multiply its types. Later passes make other
+/// operations of it, and decide where these have their tiles.
+static bool multipliesElsewhere(ir::ParallelOp grid, const Machine &chip) {
+  auto typeOf = [](mlir::Value value) {
+    return ir::machineTypeName(ir::elementTypeOf(value.getType()));
+  };
+  return grid
+      ->walk([&](ir::MatmulOp product) {
+        std::string left = typeOf(product->getOperand(0)), right = typeOf(product->getOperand(1)),
+                    out = typeOf(product->getResult(0));
+        bool onCube = !product.getScales().empty() || chip.supports("tmatmul", {left, right, out});
+        return onCube ? mlir::WalkResult::advance() : mlir::WalkResult::interrupt();
+      })
+      .wasInterrupted();
+}
+
 /// Where tiles of grids lie; the split of a grid over the cores is found once.
-static std::function<std::string(mlir::Value)> placesOfTiles() {
-  auto known = std::make_shared<llvm::DenseMap<mlir::Operation *, block::CoreAssignment>>();
-  return [known](mlir::Value tile) -> std::string {
+static std::function<std::string(mlir::Value)> placesOfTiles(const Machine &chip) {
+  auto known =
+      std::make_shared<llvm::DenseMap<mlir::Operation *, std::optional<block::CoreAssignment>>>();
+  return [known, &chip](mlir::Value tile) -> std::string {
     ir::ParallelOp grid;
     for (mlir::Operation *op = tile.getDefiningOp(); op; op = op->getParentOp())
       if (auto outer = mlir::dyn_cast<ir::ParallelOp>(op))
@@ -52,9 +70,11 @@ static std::function<std::string(mlir::Value)> placesOfTiles() {
     if (!grid || ir::rankOf(tile.getType()) == 0)
       return "";
     auto [cores, isNew] = known->try_emplace(grid);
-    if (isNew)
+    if (isNew && !multipliesElsewhere(grid, chip))
       cores->second = block::assignCores(grid);
-    llvm::SmallVector<ir::Place> places = block::placesOf(tile, cores->second);
+    if (!cores->second)
+      return "";
+    llvm::SmallVector<ir::Place> places = block::placesOf(tile, *cores->second);
     return places.size() == 1 ? ir::placeName(places.front()).str() : "";
   };
 }
@@ -155,7 +175,7 @@ std::optional<ExplicitText> explicitSource(const CompileContext &context,
   addHeaderFacts(decl, binding.statics, *program.dims, facts);
   facts.target = chip ? chip->name : "cpu";
   if (chip)
-    facts.placeOf = placesOfTiles();
+    facts.placeOf = placesOfTiles(*chip);
   facts.kernelAt = [&](mlir::Location at) {
     const CallableDecl *kernel = kernelAt(program, decl, at);
     return kernel ? kernel->name : "";

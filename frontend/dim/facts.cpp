@@ -45,20 +45,23 @@ void FactSet::addTilesRange(const TilesRange &range) {
   DimContext &dims = *context_;
   Dim start = dims.symbolDim(range.start), len = dims.symbolDim(range.len);
   Dim count = dims.symbolDim(range.count), extent = dims.sub(range.hi, range.lo);
+  // Nothing runs over an empty range. A tile that would be whole or have a position could not lie in it, so code for it would be refused.
+  bool isEmpty = extent && extent.isConstant() && *extent.constant() <= 0;
+  bool nonEmpty = range.nonEmpty && !isEmpty;
   // A tile has at least one position unless its range may be empty.
   addLessEqual(one(), range.size, range.span);
   addLessEqual(len, range.size, range.span);
-  addLessEqual(dims.constant(range.nonEmpty ? 1 : 0), len, range.span);
+  addLessEqual(dims.constant(nonEmpty ? 1 : 0), len, range.span);
   addLessEqual(range.lo, start, range.span);
   addLessEqual(dims.add(start, len), range.hi, range.span);
   // All tiles but the last are whole: the length is the smaller of the tile's size and what is
   // left.
   addLessEqual(dims.min(range.size, dims.sub(range.hi, start)), len, range.span);
-  if (range.nonEmpty)
+  if (nonEmpty)
     addLess(count, dims.ceilDiv(extent, range.size), range.span);
   addEqual(start, dims.add(range.lo, dims.mul(range.size, count)), range.span);
   // If the tile's size divides the extent, all tiles are whole.
-  if (extent)
+  if (extent && !isEmpty)
     push({Relation::Equal, len, range.size, range.span}, extent);
   // What divides the tile size and all of the extent divides the last tile too.
   int64_t common = std::gcd(contentOf(reduce(range.size)), contentOf(reduce(extent)));

@@ -21,6 +21,27 @@ static std::string escaped(std::string_view text) {
   return result;
 }
 
+/// Whether it is a parameter or an output of the entry.
+static bool isOfHeader(BuildContext &c, const Expr &expr) {
+  const auto *local = dyn_cast<LocalRefExpr>(&expr);
+  return local && c.frame->decl == c.binding.decl &&
+         (local->local->kind == LocalKind::Param || local->local->kind == LocalKind::Output);
+}
+
+std::string namedIn(BuildContext &c, const Expr &expr, const std::string &otherwise) {
+  constexpr size_t kLongest = 40;
+  std::string_view text = c.sources.text(expr.span);
+  bool isShort =
+      !text.empty() && text.size() <= kLongest && text.find('\n') == std::string_view::npos;
+  return isShort && (!c.isInKernel() || isOfHeader(c, expr)) ? "`" + escaped(text) + "`"
+                                                             : otherwise;
+}
+
+std::string axisIn(BuildContext &c, const Expr &array, int64_t axis) {
+  std::string name = namedIn(c, array, "");
+  return " (axis " + std::to_string(axis) + (name.empty() ? "" : " of " + name) + ")";
+}
+
 void emitCondition(BuildContext &c, const Expr &condition, const char *status,
                    const std::string &message, Location loc) {
   std::string text = escaped(message);

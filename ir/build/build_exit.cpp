@@ -60,9 +60,10 @@ void setExit(BuildContext &c, mlir::Value ExitFlags::*flag, Location loc) {
     (*c.exits).*flag = c.make<arith::ConstantIntOp>(loc, 1, 1);
 }
 
-void leaveOuterLoop(BuildContext &c, Location loc) {
-  // A `return` in an inner loop also ends the outer one, whose own flag it has not set.
-  if (c.returnSlot && c.exits)
+void leaveOuterLoop(BuildContext &c, const Stmt &loop, Location loc) {
+  // A `return` in an inner loop also ends the outer one, whose own flag it has not set. Behind a loop without one the flag has to stay the
+  // value that it is: statements that set no flag are built in branches that do not hand it on.
+  if (c.returnSlot && c.exits && mayReturn(loop))
     c.exits->broke = c.b.createOrFold<arith::OrIOp>(loc, c.exits->broke, c.returnSlot->flag);
 }
 

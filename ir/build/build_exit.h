@@ -15,7 +15,7 @@ bool mayReturn(const Stmt &stmt);
 /// Sets a flag of the innermost loop.
 void setExit(BuildContext &c, mlir::Value ExitFlags::*flag, mlir::Location loc);
 /// Leaves the outer loop after a `return` in an inner loop.
-void leaveOuterLoop(BuildContext &c, mlir::Location loc);
+void leaveOuterLoop(BuildContext &c, const Stmt &loop, mlir::Location loc);
 /// Builds the statements from `from` on, guarded by the flags.
 void buildGuarded(BuildContext &c, const std::vector<Stmt *> &stmts, size_t from);
 /// Calls `build` for a block that is guarded by the flags.

@@ -13,19 +13,20 @@ using namespace mlir;
 
 namespace ptl::ir {
 
-static void checkPosition(BuildContext &c, mlir::Value position, mlir::Value extent, Location loc) {
+static void checkPosition(BuildContext &c, mlir::Value position, mlir::Value extent,
+                          const std::string &ofAxis, Location loc) {
   mlir::Value low =
       c.b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, position, c.index(0));
   mlir::Value high =
       c.b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, position, extent);
   emitCheck(c, c.b.createOrFold<arith::AndIOp>(loc, low, high), "bounds",
-            "position {0} is outside of 0..{1}", {position, extent}, loc);
+            "position {0} is outside of 0..{1}" + ofAxis, {position, extent}, loc);
 }
 
 /// `0 <= start`, and the last position lies inside; empty ranges only need `start` within
 /// `0..extent`.
 static void checkRange(BuildContext &c, const Box &box, size_t axis, mlir::Value extent,
-                       Location loc) {
+                       const std::string &ofAxis, Location loc) {
   // The last position has to lie inside, so the end is start + (length - 1) * step + 1.
   mlir::Value start = box.offsets[axis], length = box.lengths[axis], step = box.steps[axis];
   mlir::Value one = c.index(1);
@@ -45,8 +46,8 @@ static void checkRange(BuildContext &c, const Box &box, size_t axis, mlir::Value
                                          within(arith::CmpIPredicate::sge, start, c.index(0)));
   fits = c.b.createOrFold<arith::AndIOp>(loc, fits,
                                          within(arith::CmpIPredicate::sge, length, c.index(0)));
-  emitCheck(c, fits, "bounds", "positions {0}..{1} are outside of 0..{2}", {start, end, extent},
-            loc);
+  emitCheck(c, fits, "bounds", "positions {0}..{1} are outside of 0..{2}" + ofAxis,
+            {start, end, extent}, loc);
 }
 
 /// A slice whose end lies before its start is an error and not empty. Its length does not tell,
@@ -72,7 +73,9 @@ static mlir::Value isEmpty(BuildContext &c, mlir::Value array, Location loc) {
 
 // What is compared is wide enough for every position and every extent: a limit in an element type of
 // 8 bits would end before the last position that it names.
-void checkPositions(BuildContext &c, mlir::Value indices, mlir::Value extent, Location loc) {
+void checkPositions(BuildContext &c, mlir::Value indices, mlir::Value extent, const Expr &written,
+                    const std::string &ofAxis) {
+  Location loc = c.location(written.span);
   auto create = [&](llvm::StringRef name, mlir::ValueRange operands, mlir::Type result) {
     return makeOp(c.b, loc, name, result, operands);
   };
@@ -110,7 +113,9 @@ void checkPositions(BuildContext &c, mlir::Value indices, mlir::Value extent, Lo
   mlir::Value all = create(ReduceAllOp::getOperationName(), {good}, c.b.getI1Type());
   if (isInside)
     all = c.b.createOrFold<arith::AndIOp>(loc, all, isInside);
-  emitCheck(c, all, "bounds", "an index array holds a position outside of 0..{0}", {extent}, loc);
+  emitCheck(c, all, "bounds",
+            namedIn(c, written, "an index array") + " holds a position outside of 0..{0}" + ofAxis,
+            {extent}, loc);
 }
 
 /// The length of an axis in elements.
@@ -133,7 +138,8 @@ Box wholeBox(BuildContext &c, mlir::Value base) {
   return box;
 }
 
-static void addPosition(BuildContext &c, const IndexItem &item, const Bound &base, Box &box) {
+static void addPosition(BuildContext &c, const IndexItem &item, const Bound &base,
+                        const Expr &array, Box &box) {
   auto axis = static_cast<int64_t>(box.offsets.size());
   Location loc = c.location(item.span);
   mlir::Value position = buildValue(c, *item.value);
@@ -141,15 +147,16 @@ static void addPosition(BuildContext &c, const IndexItem &item, const Bound &bas
   if (!isa<IndexType>(position.getType()))
     position = c.make<ConvertOp>(loc, c.b.getIndexType(), position, "even", /*saturate=*/false);
   if (item.needsCheck && c.binding.checked)
-    checkPosition(c, position, axisLength(c, base, axis), loc);
+    checkPosition(c, position, axisLength(c, base, axis), axisIn(c, array, axis), loc);
   box.offsets.push_back(position);
   box.lengths.push_back(c.index(1));
   box.steps.push_back(c.index(1));
   box.dropped.push_back(axis);
 }
 
-static void addRange(BuildContext &c, const IndexItem &item, const Bound &base, Box &box) {
-  auto axis = box.offsets.size();
+static void addRange(BuildContext &c, const IndexItem &item, const Bound &base, const Expr &array,
+                     Box &box) {
+  auto axis = static_cast<int64_t>(box.offsets.size());
   Location loc = c.location(item.span);
   Bound range = item.value ? buildExpr(c, *item.value) : Bound();
   // A range that the checker knows has its numbers from there.
@@ -166,15 +173,16 @@ static void addRange(BuildContext &c, const IndexItem &item, const Bound &base, 
     return;
   if (item.mayEndBeforeStart)
     checkOrder(c, cast<RangeExpr>(*item.value), range.start, loc);
-  checkRange(c, box, axis, axisLength(c, base, static_cast<int64_t>(axis)), loc);
+  checkRange(c, box, static_cast<size_t>(axis), axisLength(c, base, axis), axisIn(c, array, axis),
+             loc);
 }
 
-static void addGather(BuildContext &c, const IndexItem &item, const Bound &base, Box &box,
-                      bool isTarget) {
+static void addGather(BuildContext &c, const IndexItem &item, const Bound &base, const Expr &array,
+                      Box &box, bool isTarget) {
   auto axis = static_cast<int64_t>(box.offsets.size());
   mlir::Value indices = buildValue(c, *item.value);
   if (item.needsCheck && c.binding.checked)
-    checkPositions(c, indices, axisLength(c, base, axis), c.location(item.span));
+    checkPositions(c, indices, axisLength(c, base, axis), *item.value, axisIn(c, array, axis));
   // The axis is taken whole here, and the positions choose from it afterwards.
   addFull(c, base, box);
   if (!isTarget) {
@@ -202,19 +210,19 @@ Box buildBox(BuildContext &c, const IndexExpr &expr, const Bound &base, bool isT
       box.last = &item;
     switch (item.kind) {
     case IndexItemKind::Position:
-      addPosition(c, item, base, box);
+      addPosition(c, item, base, *expr.base, box);
       continue;
     case IndexItemKind::NewAxis:
       box.newAxes.push_back(resultAxis++);
       continue;
     case IndexItemKind::Range:
-      addRange(c, item, base, box);
+      addRange(c, item, base, *expr.base, box);
       break;
     case IndexItemKind::Full:
       addFull(c, base, box);
       break;
     case IndexItemKind::Gather:
-      addGather(c, item, base, box, isTarget);
+      addGather(c, item, base, *expr.base, box, isTarget);
       break;
     case IndexItemKind::Rest: {
       size_t count = item.restCount + (item.restHasPrefix ? c.frame->prefix.size() : 0);

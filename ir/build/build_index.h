@@ -35,7 +35,8 @@ mlir::Value takeBox(BuildContext &c, mlir::Type type, mlir::Value base, const Bo
                     mlir::Value outside, mlir::Location loc);
 /// Checks at run time that all elements of an array of integers are positions of an axis of that
 /// extent: one reduction.
-void checkPositions(BuildContext &c, mlir::Value positions, mlir::Value extent, mlir::Location loc);
+void checkPositions(BuildContext &c, mlir::Value positions, mlir::Value extent, const Expr &written,
+                    const std::string &ofAxis);
 /// Whether a position is the constant `expected`.
 bool constantIs(mlir::Value value, int64_t expected);
 

@@ -189,9 +189,8 @@ static void buildExitingFor(BuildContext &c, const ForStmt &stmt) {
   nameArguments(c, slots, loop.getAfterArguments());
   setSlots(slots, loop.getResults());
   eraseSymbols(*c.frame, stmt.head);
-  // A `return` inside leaves the loops around, too.
   c.exits = outer;
-  leaveOuterLoop(c, loc);
+  leaveOuterLoop(c, stmt, loc);
 }
 
 /// How often a loop with constant bounds runs. They may be as far apart as numbers can be.
@@ -335,7 +334,7 @@ void buildWhile(BuildContext &c, const WhileStmt &stmt) {
   nameArguments(c, slots, loop.getAfterArguments());
   setSlots(slots, loop.getResults());
   c.exits = outer;
-  leaveOuterLoop(c, loc);
+  leaveOuterLoop(c, stmt, loc);
 }
 
 } // namespace ptl::ir

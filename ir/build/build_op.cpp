@@ -255,8 +255,9 @@ static void checkPositionsOf(BuildContext &c, const OpExpr &expr, const OpParts 
     return;
   mlir::Value array = parts.operands[0], positions = parts.operands[1];
   int64_t axis = expr.axes.empty() ? -1 : expr.axes.front();
-  checkPositions(c, positions, lengthOf(c, array, axis + rankOf(array.getType())),
-                 c.location(expr.args[1]->span));
+  axis += rankOf(array.getType());
+  checkPositions(c, positions, lengthOf(c, array, axis), *expr.args[1],
+                 axisIn(c, *expr.args[0], axis));
 }
 
 static Bound buildIndexOp(BuildContext &c, const OpExpr &expr) {

@@ -46,7 +46,7 @@ defvar Ptl_Attributes = [
     ["ir/build"], ["passes/transform", "codegen/cpu"], ["rows", "any"]>,
   Ptl_Attribute<"texts", ArrayAttr, ["Operation"], ["tensor", "tile"],
     "By value of a `print`, the text that is written in its place; a unit where the value is.",
-    ["ir/build"], ["passes/lower_block", "codegen/cpu", "codegen/source"]>,
+    ["ir/build"], ["passes/lower_block", "codegen/cpu", "codegen/source", "compile"]>,
 
   // ---- schedules ------------------------------------------------------------------------------------------
   Ptl_Attribute<"items", ArrayAttr, ["Function"], ["tensor"],

@@ -239,7 +239,7 @@ static bool isHostWork(Operation *op) {
       auto load = dyn_cast<ir::LoadOp>(op);
       return (slice && slice.getOutside() == operand) || (load && load.getOutside() == operand);
     });
-  if (isa<ir::UniqueOp, ir::SortedOp>(op)) // facts about data
+  if (isa<ir::UniqueOp, ir::SortedOp, ir::PrintOp>(op)) // facts about data, and its lines
     return true;
   if (auto store = dyn_cast<ir::StoreOp>(op))
     return !ir::isArrayLike(store.getValue().getType()) &&

@@ -1,6 +1,8 @@
 // Elementwise operations, comparisons, selection and conversion as vector instructions.
 #include "passes/lower_block/lower_elementwise.h"
+#include "ir/dialect/element_types.h"
 #include "ir/dialect/op_facts.h"
+#include "ir/ops/conversion_facts.h"
 #include "passes/analysis/machine_types.h"
 #include "passes/lower_block/buffers.h"
 #include "passes/lower_block/elements.h"
@@ -314,20 +316,17 @@ static pto::RoundMode roundMode(llvm::StringRef round) {
   return pto::RoundMode::RINT;
 }
 
-/// What a number beyond a shorter integer becomes is the library's choice unless it is said. From
-/// `f32` and `f16` to 8 and 16 bits it takes the low bits, as PyTorch does. Between integers it keeps
-/// the low bits, as the language does, from `i64` to `i32` and from `i32` to `i16` alone, and
-/// saturates elsewhere.
+/// What a number beyond a shorter integer becomes: floats saturate, and between integers the low bits stay, as the language has it. That is
+/// said where the library would do something else untold.
 static std::optional<pto::SaturationMode> saturationOf(Type from, Type to) {
   if (!isa<IntegerType>(to))
     return std::nullopt;
-  unsigned width = to.getIntOrFloatBitWidth();
-  if (isa<FloatType>(from))
-    return width <= 16 ? std::optional(pto::SaturationMode::ON) : std::nullopt;
-  bool keepsBits = to.isSignlessInteger() && ((from.isSignlessInteger(64) && width == 32) ||
-                                              (from.isSignlessInteger(32) && width == 16));
-  bool narrows = isa<IntegerType>(from) && width < from.getIntOrFloatBitWidth();
-  return narrows && !keepsBits ? std::optional(pto::SaturationMode::OFF) : std::nullopt;
+  bool isNarrowing =
+      isa<FloatType>(from) || to.getIntOrFloatBitWidth() < from.getIntOrFloatBitWidth();
+  bool saturates = isa<FloatType>(from);
+  if (!isNarrowing || saturatesUntold(ir::elemKindOf(from), ir::elemKindOf(to)) == saturates)
+    return std::nullopt;
+  return saturates ? pto::SaturationMode::ON : pto::SaturationMode::OFF;
 }
 
 static void lowerConvert(KernelContext &c, Operation *op) {

@@ -5,6 +5,7 @@
 #include "passes/analysis/positive.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -92,8 +93,10 @@ Value Scalars::toInteger(Value value, Type to, bool toUnsigned) const {
   // An unsigned integer of 64 bits holds numbers that a signed one lacks, so it has a conversion of
   // its own.
   if (bits == 64 && toUnsigned) {
-    // Converting a negative number to an unsigned type is undefined.
-    Value positive = make<arith::MaxNumFOp>(value, number(value.getType(), 0));
+    // Converting a negative number to an unsigned type is undefined. A printed text has the limit already.
+    auto limit = value.getDefiningOp<arith::MaxNumFOp>();
+    bool isPositive = limit && matchPattern(limit.getRhs(), m_AnyZeroFloat());
+    Value positive = isPositive ? value : make<arith::MaxNumFOp>(value, number(value.getType(), 0));
     return b.createOrFold<arith::FPToUIOp>(loc, to, positive);
   }
   if (bits == 64 || (bits == 32 && !toUnsigned))
@@ -356,9 +359,10 @@ Value scalarResult(OpBuilder &b, Operation *op, llvm::ArrayRef<Value> in, Type t
     return {};
   bool rounds =
       round && isa<FloatType>(plain[0].getType()) && wanted.isIntOrIndex() && !wanted.isInteger(1);
-  // 64 bits without a sign hold more than the integers that a number is rounded by.
+  // 64 bits without a sign hold more than the integers that a number is rounded by. The conversion itself cuts off.
   if (rounds && type.isUnsignedInteger(64))
-    plain[0] = scalars.wholeFloat(plain[0], round.getValue());
+    plain[0] =
+        round.getValue() == "zero" ? plain[0] : scalars.wholeFloat(plain[0], round.getValue());
   else if (rounds)
     plain[0] = scalars.whole(plain[0], round.getValue());
   auto saturate = op->getAttrOfType<BoolAttr>("saturate");

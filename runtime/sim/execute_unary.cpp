@@ -1,5 +1,6 @@
 // Elementwise with one operand, conversions, comparisons into packed masks and selections by them.
 #include "frontend/base/elem_convert.h"
+#include "ir/ops/conversion_facts.h"
 #include "runtime/sim/arithmetic.h"
 #include "runtime/sim/execution.h"
 
@@ -120,20 +121,6 @@ ptl::Scalar roundedToOdd(double value, ElemKind to) {
   if (decodeFloat(bits, to) != value && value == value)
     bits |= 1;
   return ptl::Scalar::real(decodeFloat(bits, to));
-}
-
-/// Whether the library limits a number to the range of a shorter integer if nobody says whether to:
-/// from these types to these it keeps the low bits.
-bool saturatesUntold(ElemKind from, ElemKind to) {
-  constexpr std::pair<ElemKind, ElemKind> keepsBits[] = {
-      {ElemKind::F32, ElemKind::I16}, {ElemKind::F16, ElemKind::I16},
-      {ElemKind::F16, ElemKind::I8},  {ElemKind::F16, ElemKind::U8},
-      {ElemKind::I64, ElemKind::I32}, {ElemKind::I32, ElemKind::I16},
-  };
-  bool narrows = isFloat(from) || elemBits(to) < elemBits(from);
-  return narrows && !isFloat(to) &&
-         std::find(std::begin(keepsBits), std::end(keepsBits), std::pair(from, to)) ==
-             std::end(keepsBits);
 }
 
 class Converter {

@@ -244,7 +244,28 @@ std::optional<AxisSet> Joiner::joinIndex(const AxisSet &set, SymbolId index, Dim
   return all;
 }
 
+/// Intervals that go downwards as the tiles go upwards, `N - 1 - index(r)`: each ends where the one before begins.
+std::optional<AxisSet> Joiner::joinMirrored(const AxisSet &set) const {
+  DimContext &dims = facts.context();
+  Dim start = dims.symbolDim(domain.start), end = dims.symbolDim(domain.end);
+  auto own = [&](SymbolId symbol) { return domain.isOwn(symbol); };
+  auto notStart = [&](SymbolId symbol) { return symbol == domain.len || symbol == domain.count; };
+  if (!set.step.isConstant(1) || mentions(set.stop, notStart))
+    return std::nullopt;
+  // Where this interval begins, in terms of the end of the tile, at which the next tile starts.
+  Dim first = dims.substitute(set.start, {{domain.len, dims.sub(end, start)}});
+  if (!first || mentions(first, own) || first != dims.substitute(set.stop, {{domain.start, end}}))
+    return std::nullopt;
+  AxisSet all = set;
+  all.start = boundAtEnd(set.stop, domain.start, domain.lo, isSoFar ? start : domain.hi,
+                         dims.constant(1), false);
+  all.stop = dims.substitute(set.stop, {{domain.start, domain.lo}});
+  return all;
+}
+
 std::optional<AxisSet> Joiner::joinTiles(const AxisSet &set) const {
+  if (auto mirrored = joinMirrored(set))
+    return mirrored;
   DimContext &dims = facts.context();
   Dim start = dims.symbolDim(domain.start), end = dims.symbolDim(domain.end),
       count = dims.symbolDim(domain.count);

@@ -66,6 +66,7 @@ struct Joiner {
 private:
   std::optional<AxisSet> joinAxis(const AxisSet &set) const;
   std::optional<AxisSet> joinTiles(const AxisSet &set) const;
+  std::optional<AxisSet> joinMirrored(const AxisSet &set) const;
   std::optional<AxisSet> joinUnit(const AxisSet &set, SymbolId index, Dim lo, Dim hi,
                                   Dim step) const;
   /// `bound` where the round behind the last one would be, or a position that is surely not beyond

@@ -339,6 +339,11 @@ Expr *checkBlockCall(Context &ctx, NodeId node, std::string_view name,
   const BlockCall *call = info ? nullptr : findBlockCall(name);
   if (!call && !info)
     return nullptr;
+  // `bitcast(x, to: i32)` is the built-in, here for a scalar: calls of this level that share a name with one take no names.
+  bool isNamed = std::any_of(args.begin(), args.end(),
+                             [](const CallArgument &arg) { return !arg.name.empty(); });
+  if (call && isNamed && !findOps(name).empty())
+    return nullptr;
   bool isSection = name == "push" || name == "pop";
   if (isSection && ctx.inProgram())
     return checkPartCall(ctx, node, name, args);

@@ -348,7 +348,7 @@ static Expr *checkForm(Context &ctx, NodeId node, const Type *expected, bool asB
   case NodeKind::NameExpr:
     return checkName(ctx, node, asBase);
   case NodeKind::MemberExpr: {
-    Expr *member = checkMember(ctx, node);
+    Expr *member = checkMember(ctx, node, expected);
     return asBase ? member : requireIndexed(ctx, member);
   }
   case NodeKind::UnaryExpr:
@@ -358,7 +358,7 @@ static Expr *checkForm(Context &ctx, NodeId node, const Type *expected, bool asB
   case NodeKind::CallExpr:
     return checkCall(ctx, node, expected);
   case NodeKind::IndexExpr:
-    return checkIndex(ctx, node);
+    return checkIndex(ctx, node, expected);
   case NodeKind::RangeExpr:
     return checkRange(ctx, node);
   case NodeKind::TupleExpr:
@@ -430,7 +430,14 @@ Expr *checkExpr(Context &ctx, NodeId node, const Type *expected) {
   return checkAny(ctx, node, expected, false);
 }
 
-Expr *checkBase(Context &ctx, NodeId node) { return checkAny(ctx, node, nullptr, true); }
+Expr *checkBase(Context &ctx, NodeId node, const Type *expected) {
+  return checkAny(ctx, node, expected, true);
+}
+
+const Type *elementExpected(Context &ctx, const Type *expected) {
+  bool isNumber = expected && (expected->isScalar() || expected->isArray());
+  return isNumber ? scalarType(ctx, expected->elem) : nullptr;
+}
 
 static void offerZero(Context &ctx, DiagnosticBuilder report, Span span) {
   // Comparisons do not chain, so an operand of one has to bind more tightly.

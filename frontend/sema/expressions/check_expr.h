@@ -13,7 +13,9 @@ Expr *checkCondition(Context &ctx, NodeId node);
 Operand checkOperand(Context &ctx, NodeId node, const Type *expected = nullptr);
 /// Like `checkExpr`, but a tensor of a kernel need not be indexed: for bases of index expressions,
 /// `inout` arguments, and predicates on data.
-Expr *checkBase(Context &ctx, NodeId node);
+Expr *checkBase(Context &ctx, NodeId node, const Type *expected = nullptr);
+/// What is expected of an array whose elements are expected as those of `expected`, whatever its shape; null: nothing.
+const Type *elementExpected(Context &ctx, const Type *expected);
 /// Checks `lo..hi step s`.
 Expr *checkRange(Context &ctx, NodeId node);
 /// Checks a scalar `int` (or another integer type, which is converted): bounds, steps, counts.

@@ -500,10 +500,11 @@ static Expr *indexList(Context &ctx, IndexExpr *expr, std::span<const NodeId> in
   return expr;
 }
 
-static Expr *checkIndexed(Context &ctx, NodeId node, ElementUse use) {
+static Expr *checkIndexed(Context &ctx, NodeId node, ElementUse use,
+                          const Type *expected = nullptr) {
   IndexExprView view(ctx.tree, node);
   auto *expr = newExpr<IndexExpr>(ctx, node, errorType(ctx));
-  expr->base = checkBase(ctx, view.base());
+  expr->base = checkBase(ctx, view.base(), elementExpected(ctx, expected));
   if (Expr *page = checkPoolPage(ctx, node, expr->base, view.indices()))
     return page;
   const Type *type = expr->base->type;
@@ -541,7 +542,9 @@ static Expr *checkIndexed(Context &ctx, NodeId node, ElementUse use) {
   return use == ElementUse::Read && !isMissing(expr) ? asWritten(ctx, expr) : expr;
 }
 
-Expr *checkIndex(Context &ctx, NodeId node) { return checkIndexed(ctx, node, ElementUse::Read); }
+Expr *checkIndex(Context &ctx, NodeId node, const Type *expected) {
+  return checkIndexed(ctx, node, ElementUse::Read, expected);
+}
 
 IndexExpr *checkRegion(Context &ctx, NodeId node) {
   Expr *expr = checkIndexed(ctx, node, ElementUse::Region);

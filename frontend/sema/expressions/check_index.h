@@ -5,7 +5,8 @@
 
 namespace ptl {
 
-Expr *checkIndex(Context &ctx, NodeId node);
+/// `expected` gives constants in the array that is indexed their element type.
+Expr *checkIndex(Context &ctx, NodeId node, const Type *expected);
 /// Checks the `x[…]` of `load(x[…], outside: v)`, which has no bounds checks.
 IndexExpr *checkRegion(Context &ctx, NodeId node);
 /// Checks the place that an indexed assignment writes.

@@ -440,7 +440,7 @@ static Expr *reportNoField(Context &ctx, NodeId node, const Type *type, std::str
   return errorExpr(ctx, node);
 }
 
-Expr *checkMember(Context &ctx, NodeId node) {
+Expr *checkMember(Context &ctx, NodeId node, const Type *expected) {
   MemberExprView view(ctx.tree, node);
   std::string_view name = ctx.text(view.name());
   // `module.name` looks like a member.
@@ -462,7 +462,8 @@ Expr *checkMember(Context &ctx, NodeId node) {
   }
   bool transposes = name == "T";
   // `.T` is an operation, so its base is read as a value.
-  Expr *base = transposes ? checkExpr(ctx, view.base()) : checkBase(ctx, view.base());
+  Expr *base = transposes ? checkExpr(ctx, view.base(), elementExpected(ctx, expected))
+                          : checkBase(ctx, view.base());
   if (isMissing(base) || name.empty())
     return errorExpr(ctx, node);
   if (base->type->kind == TypeKind::Struct)

@@ -12,7 +12,7 @@ Expr *checkUnary(Context &ctx, NodeId node, const Type *expected);
 Expr *checkOperator(Context &ctx, NodeId node, std::string_view spelling,
                     std::vector<Operand> operands);
 /// Checks `r.len`, `s.field`, `nn.EPS`.
-Expr *checkMember(Context &ctx, NodeId node);
+Expr *checkMember(Context &ctx, NodeId node, const Type *expected);
 /// Sets `dim` of an operator or built-in on `int` scalars.
 void setDim(Context &ctx, OpExpr *expr);
 /// Reports a division of integers by 0 that needs no run to be seen.

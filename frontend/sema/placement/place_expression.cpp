@@ -11,6 +11,7 @@
 #include "frontend/sema/placement/placement_rules.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace ptl {
@@ -191,6 +192,31 @@ static bool isZero(const PlacedProgram &placed, ValueId id) {
          ((op == OpId::Full || op == OpId::Broadcast) && isZero(placed, *value.operands[0]));
 }
 
+/// The variable of a loop from which a value is computed that is whole over a level; empty if there is none.
+static std::string carriedIn(const PlacedProgram &placed, size_t level, ValueId id,
+                             std::set<ValueId> &seen) {
+  const PlacedValue &value = placed.values[id];
+  if (!seen.insert(id).second || !value.placement[level].isWhole())
+    return {};
+  if (value.kind == PlacedKind::Carried)
+    return std::string(value.param->name);
+  for (std::optional<ValueId> operand : value.operands)
+    if (std::string found = operand ? carriedIn(placed, level, *operand, seen) : ""; !found.empty())
+      return found;
+  return {};
+}
+
+/// The same of the operands beside one that is partial.
+std::string ExpressionWalk::carriedBeside(size_t level, const PlacedValue &made,
+                                          size_t partial) const {
+  std::set<ValueId> seen;
+  for (size_t i = 0; i < made.operands.size(); ++i)
+    if (i != partial && made.operands[i])
+      if (std::string found = carriedIn(p_.placed_, level, *made.operands[i], seen); !found.empty())
+        return found;
+  return {};
+}
+
 /// The placement of the result over one level. `operands` are the placements after the outer levels
 /// have sliced them.
 LevelPlacement ExpressionWalk::overLevel(size_t level, const JudgedExpr &judged, const Judge &judge,
@@ -209,7 +235,8 @@ LevelPlacement ExpressionWalk::overLevel(size_t level, const JudgedExpr &judged,
   auto at = [&](size_t i) { return p_.reported(*judged.args[i], *made.operands[i]); };
   switch (verdict.kind) {
   case PlacementVerdict::Kind::PartialValue:
-    p_.reports_.partial(level, p_.spanOf(expr), at(verdict.operand), name);
+    p_.reports_.partial(level, p_.spanOf(expr), at(verdict.operand), name,
+                        carriedBeside(level, made, verdict.operand));
     throw Refused();
   case PlacementVerdict::Kind::Conflict:
     p_.reports_.conflict(level, p_.spanOf(expr), judged.name, at(verdict.operand),

@@ -36,6 +36,8 @@ private:
   std::vector<ValueId> call(const CallExpr &expr);
   std::vector<ValueId> outputsOf(const CallableDecl &callee, const std::vector<const Stmt *> &stmts,
                                  const CallExpr &expr);
+  /// The variable of a loop that is whole over a level and meets a partial operand; empty if there is none.
+  std::string carriedBeside(size_t level, const PlacedValue &made, size_t partial) const;
   LevelPlacement overLevel(size_t level, const JudgedExpr &judged, const Judge &judge,
                            const PlacedValue &made, std::vector<Placement> &operands);
 

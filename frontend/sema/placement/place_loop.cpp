@@ -87,6 +87,7 @@ bool placeLoop(PlacedLoop loop, const LoopWalk &walk) {
       PlacedValue value = placed.values[initials[i]];
       value.kind = PlacedKind::Carried;
       value.operands = {initials[i]};
+      value.param = loop.carried[i].local;
       if (walk.stages)
         value.placement[walk.stages->level] = walk.stages->at;
       walk.locals[loop.carried[i].local] = static_cast<ValueId>(placed.values.size());

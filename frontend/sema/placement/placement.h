@@ -113,7 +113,7 @@ struct PlacedValue {
   ElemKind elem = ElemKind::F32;
   const Expr *expr = nullptr;
   std::vector<std::optional<ValueId>> operands; ///< nothing for a missing operand
-  const Local *param = nullptr;
+  const Local *param = nullptr;                 ///< of a parameter, or of what a loop carries
   const MovementRecord *movement = nullptr;
   std::string_view how = {};                          ///< of a movement: its algorithm; empty: any
   size_t level = 0;                                   ///< of a movement over one level

@@ -50,12 +50,17 @@ void PlacementReports::offer(size_t level, DiagnosticBuilder report, const Repor
 }
 
 void PlacementReports::partial(size_t level, Span span, const ReportedValue &value,
-                               const std::string &user) {
+                               const std::string &user, const std::string &carried) {
   constexpr std::string_view folds[] = {"sum", "maximum", "minimum"};
   Fold fold = value.value->placement[level].fold;
   auto report = sink_.report(
       DiagId::PartialUsedWhole, span,
       {value.name, std::string(folds[static_cast<size_t>(fold)]), plural(level), user});
+  if (!carried.empty())
+    report.note("the loop carries `" + carried + "`, which is the same on all " + plural(level) +
+                " before its first iteration and therefore in all of them; it can be partial only "
+                "if it begins "
+                "with a partial value");
   offer(level, report, value, movementRecord(MovementId::AllReduce), {});
 }
 

@@ -27,7 +27,9 @@ public:
   std::string describe(size_t level, const Placement &placement,
                        const std::vector<Dim> &shape) const;
 
-  void partial(size_t level, Span span, const ReportedValue &value, const std::string &user);
+  /// `carried` is the variable of a loop that the partial value meets, and that is whole; empty if there is none.
+  void partial(size_t level, Span span, const ReportedValue &value, const std::string &user,
+               const std::string &carried = {});
   void conflict(size_t level, Span span, const std::string &op, const ReportedValue &a,
                 const ReportedValue &b);
   DiagnosticBuilder needsWhole(size_t level, Span span, const std::string &what,

@@ -76,8 +76,15 @@ Value PartitionEmitter::tileBudget() {
   return budget;
 }
 
-Value PartitionEmitter::atLeastOne(Value value) {
-  return b_.createOrFold<arith::MaxSIOp>(loc_, value, constant(1));
+Value PartitionEmitter::atLeastOne(Value value) { return atLeast(value, 1); }
+
+/// The form that the checker gives to `max(max(value, 1), least)`, so that a printed text has the same lengths when it is compiled again.
+Value PartitionEmitter::atLeast(Value value, int64_t least) {
+  auto inner = value.getDefiningOp<arith::MaxSIOp>();
+  std::optional<int64_t> bound = inner ? getConstantIntValue(inner.getRhs()) : std::nullopt;
+  if (bound && *bound >= least)
+    return value;
+  return b_.createOrFold<arith::MaxSIOp>(loc_, bound ? inner.getLhs() : value, constant(least));
 }
 
 /// Pieces of rows are not shorter, so that what is folded over many rows has runs of memory to read.
@@ -175,9 +182,7 @@ void PartitionEmitter::chooseSizes(bool isFirst) {
       if (turns(*group_))
         budget = b_.createOrFold<arith::MulIOp>(loc_, budget, constant(kTurnedBudgets));
     }
-    own.stepValue = at == rank - 1
-                        ? b_.createOrFold<arith::MaxSIOp>(loc_, budget, constant(kShortestPiece))
-                        : budget;
+    own.stepValue = at == rank - 1 ? atLeast(budget, kShortestPiece) : budget;
     if (at == rank - 1 && turns(*group_))
       own.stepValue = constant(kShortestPiece);
     // The first axis takes what is left of the budget, whatever its length.

@@ -28,6 +28,7 @@ private:
   mlir::Value budgetOf(mlir::Value value, const AxisMap &map, int64_t bytes);
   mlir::Value tileBudget();
   mlir::Value atLeastOne(mlir::Value value);
+  mlir::Value atLeast(mlir::Value value, int64_t least);
   mlir::Value tileOf(mlir::Value value, const AxisMap &map);
   mlir::Value cloneSlice(SliceOp slice, const AxisMap &map);
   mlir::Value cloneMember(mlir::Operation *op, const AxisMap &map);
