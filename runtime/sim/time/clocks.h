@@ -31,6 +31,7 @@ struct PipeClock {
   Cycles worked = 0;    ///< time in which it was not idle
   uint32_t record = kNoRecord, last = kNoRecord;
   int64_t bytes = 0, missed = 0; ///< of the running operation
+  int32_t array = -1;            ///< of its launch, if data choose the place that it reads
   int64_t brought = 0;           ///< likewise, what it and those that it represents bring into L2
 
   /// The times at which the iterations of the running loops began; `first` is the number of entries
@@ -44,6 +45,7 @@ struct PipeClock {
     SiteTotal total;
     int64_t bytes, missed, brought;
     Cycles others;
+    int32_t array;
   };
   struct Window {
     Cycles took = 0, worked = 0, others = 0;
@@ -118,6 +120,12 @@ struct LaunchClock {
   std::vector<SiteTotal> totals;
   std::vector<bool> used; ///< by lane, if launches may be repeated
   int64_t bytes = 0, missed = 0;
+  /// If its arrays fit into L2 together and it is sampled: for each, the bytes that places which data
+  /// choose may still miss. None does twice.
+  std::vector<double> toMiss;
+  /// Of bytes of an array that miss in the groups that a block represents, those of one group that do
+  /// so for the first time.
+  int64_t firstMisses(int32_t array, int64_t bytes, int64_t block);
   int64_t brought = 0;            ///< what all of its core groups bring into L2
   uint32_t filled = 0;            ///< lines that had been brought into L2 when it began
   std::vector<ByteRange> touched; ///< for each of its arrays

@@ -44,6 +44,16 @@ void addSites(Engine &e, const Kernel &kernel) {
   e.timeline.totals.resize(e.timeline.sites.size());
 }
 
+int64_t LaunchClock::firstMisses(int32_t array, int64_t bytes, int64_t block) {
+  if (array < 0 || toMiss.empty())
+    return bytes;
+  double &left = toMiss[static_cast<size_t>(array)];
+  double weight = weightOf(block), all = static_cast<double>(bytes) * weight;
+  double first = std::clamp(left, 0.0, all);
+  left -= first;
+  return static_cast<int64_t>(first / weight);
+}
+
 void chooseGroups(Engine &e, LaunchClock &launch) {
   const TaskRequest &request = launch.request;
   int64_t groups = e.groupsFor(*request.kernel);
@@ -63,7 +73,11 @@ void chooseGroups(Engine &e, LaunchClock &launch) {
   int64_t bytes = 0;
   for (const GlobalArray &array : request.pointers)
     bytes += array.bytes;
-  launch.options.agesCache = launch.sharing && 2 * bytes > e.second.bytes();
+  launch.options.agesCache =
+      launch.sharing && (2 * bytes > e.second.bytes() || launch.sharing->isSomewhere());
+  if (e.options.sample && 2 * bytes <= e.second.bytes())
+    for (const GlobalArray &array : request.pointers)
+      launch.toMiss.push_back(static_cast<double>(array.bytes));
   if (launch.sharing)
     e.timeline.launches[launch.number].standing =
         static_cast<int64_t>(launch.sharing->chosen().size());
@@ -279,7 +293,6 @@ bool endGroup(Engine &e, GroupClock &clock) {
   e.groups.erase(span); // destroys the clock
   const BlockTime time{end - begun, others, bytes, missed};
   launch.took[number] = time;
-  groupEnded(e, launch);
   for (uint32_t other : launch.behind[number])
     doRest(e, other, time, e.timeline.blocks[other].start - begun);
   releaseBlock(e, span, end, time.others);

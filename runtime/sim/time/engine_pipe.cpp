@@ -157,6 +157,7 @@ static void joinShared(Engine &e, CoreClock &clock, Pipe pipe, const OperationCo
   const SharedMemoryCost &memory = e.model.costs().memory;
   LaunchClock &launch = *clock.group->launch;
   int64_t missed = 0;
+  state.array = -1;
   if (cost.view && cost.view->array >= 0)
     // The second-level cache tells how many bytes are not in it yet.
     missed = e.second.touch(launch.request.arrays[static_cast<size_t>(cost.view->array)],
@@ -164,6 +165,14 @@ static void joinShared(Engine &e, CoreClock &clock, Pipe pipe, const OperationCo
   double part = 1; // of the blocks it stands for, the share that misses
   if (launch.sharing && missed > 0)
     part = launch.sharing->missing(clock.core->isCube(), head.step, head.ordinal);
+  // The part that follows stands for one that data chooses, which others may have touched.
+  if (missed > 0 && !cost.writes && cost.view->isSomewhere) {
+    state.array = cost.view->array;
+    auto first = static_cast<double>(
+        launch.firstMisses(state.array, static_cast<int64_t>(static_cast<double>(missed) * part),
+                           clock.group->group->block()));
+    part = std::min(part, first / static_cast<double>(missed));
+  }
   // What core groups that are not simulated bring into the cache ages it, too.
   double weight = launch.weightOf(clock.group->group->block());
   state.brought = static_cast<int64_t>(static_cast<double>(missed) * part * weight);
@@ -272,6 +281,7 @@ void endOperation(Engine &e, CoreClock &clock, Pipe pipe) {
   state.allOthers += state.others;
   noteDone(state, state.site, {1, e.now - state.started, stall});
   state.others = 0;
+  state.array = -1;
   state.bytes = state.missed = state.brought = 0; // the next operation may be no transfer
   clock.core->endHead(pipe);
 }

@@ -142,11 +142,6 @@ static void setTouched(Engine &e, const LaunchClock &launch,
     e.second.setTouched(launch.request.arrays[i], touched[i], launch.filled);
 }
 
-void groupEnded(Engine &e, const LaunchClock &launch) {
-  if (launch.sharing && launch.isTogether)
-    setTouched(e, launch, launch.touched);
-}
-
 void countLaunch(Engine &e, LaunchClock &launch) {
   if (launch.turn.like)
     return countAgain(e, launch);

@@ -19,9 +19,6 @@ bool isOfRepeated(uint32_t id);
 void leaveRepeated(Engine &e, uint32_t id, Cycles time);
 /// Records that an instruction ran on this pipe.
 void noteUse(Engine &e, const CoreClock &clock, Pipe pipe);
-/// A group of a launch has ended. Where all groups began together the others end soon, and the next launch, which may begin on the
-/// cores that are free, finds in L2 what they touched.
-void groupEnded(Engine &e, const LaunchClock &launch);
 /// Adds the totals of a task that has ended to those of the run.
 void countLaunch(Engine &e, LaunchClock &launch);
 

@@ -8,7 +8,8 @@ namespace ptl::rt::sim {
 
 void noteDone(PipeClock &state, uint32_t site, const SiteTotal &total) {
   if (!state.loops.empty())
-    state.done.push_back({site, total, state.bytes, state.missed, state.brought, state.others});
+    state.done.push_back(
+        {site, total, state.bytes, state.missed, state.brought, state.others, state.array});
 }
 
 static void passMark(CoreClock &clock, Pipe pipe, Cycles passed, bool isLate) {
@@ -165,8 +166,10 @@ static void standFor(Engine &e, CoreClock &clock, Pipe pipe, const SampleAction 
     more.total.busy *= times;
     more.total.stall *= times;
     more.bytes *= mark.factor;
-    more.missed *= mark.factor;
-    more.brought *= mark.factor;
+    more.missed =
+        launch.firstMisses(more.array, more.missed * mark.factor, clock.group->group->block());
+    // Writes do not miss but are brought, too.
+    more.brought *= more.array >= 0 && more.missed == 0 ? 0 : mark.factor;
     more.others *= times;
     state.allOthers += more.others;
     state.worked += more.total.busy;
