@@ -119,6 +119,11 @@ LARGE = (
     ("examples/08_transformer.ptl", "transformer", "S=17 D=32 F=48 H=4 L=40"),
     # Weights of each expert are read from memory, by several launches at the same time.
     ("examples/models/deepseek_moe.ptl", "deepseek_moe", "T=64 D=7168 F=2048 G=2 M=4 K=8 KEPT=1 -D first=0 -D last=16", "a5"),
+    # Launches whose cores come to them one after another, beside those of others.
+    ("examples/models/deepseek_moe.ptl", "deepseek_moe", "T=64 D=7168 F=2048 G=4 M=4 K=8 KEPT=2 -D first=0 -D last=16"),
+    # Rows that data choose are in L2 when later rounds choose them again.
+    ("examples/models/sparse_attention.ptl", "sparse_attention", "Q=16 H=128 T=8192 K=2048 E=576 C=512"),
+    ("examples/models/sparse_attention.ptl", "sparse_attention", "Q=16 H=128 T=8192 K=2048 E=576 C=512", "a5"),
 )  # fmt: skip
 
 

@@ -1,6 +1,9 @@
 #include "compile/simulate/launch_regions.h"
 
+#include "compile/simulate/host_values.h"
 #include "passes/analysis/grid_regions.h"
+
+#include "mlir/IR/Matchers.h"
 
 #include <algorithm>
 
@@ -17,11 +20,8 @@ public:
 
   Number constant(int64_t value) override { return b_.getIndexAttr(value); }
   Number outside(Value value) override {
-    auto argument = dyn_cast<BlockArgument>(value);
-    bool isOwn = argument && argument.getOwner() == entry_;
-    if (!isOwn || !arguments_[argument.getArgNumber()].number)
-      return {};
-    return constant(*arguments_[argument.getArgNumber()].number);
+    auto number = dyn_cast_or_null<IntegerAttr>(valueBefore(value));
+    return number ? Number(number) : Number();
   }
   Number add(Number x, Number y) override { return constant(valueOf(x) + valueOf(y)); }
   Number sub(Number x, Number y) override { return constant(valueOf(x) - valueOf(y)); }
@@ -33,12 +33,44 @@ public:
   }
 
 private:
+  Attribute valueBefore(Value value);
+
   llvm::ArrayRef<LaunchArgument> arguments_;
   Builder b_;
   mlir::Block *entry_;
+  llvm::DenseMap<Operation *, Attribute> known_;
 };
 
 } // namespace
+
+/// A scalar that the launch passes, or that the kernel computes of such before its grid, as the length of an axis without its edges; null: it
+/// is not known.
+Attribute KnownPositions::valueBefore(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    bool isOwn = argument.getOwner() == entry_ && value.getType().isIntOrIndex();
+    if (!isOwn || !arguments_[argument.getArgNumber()].number)
+      return {};
+    return b_.getIntegerAttr(value.getType(), *arguments_[argument.getArgNumber()].number);
+  }
+  Operation *op = value.getDefiningOp();
+  bool isScalar =
+      value.getType().isIntOrIndex() && op->getNumRegions() == 0 && op->getNumResults() == 1 &&
+      op->getBlock() == entry_ &&
+      llvm::all_of(op->getOperandTypes(), [](mlir::Type type) { return type.isIntOrIndex(); });
+  if (!isScalar)
+    return {};
+  if (Attribute constant; matchPattern(value, m_Constant(&constant)))
+    return constant;
+  if (auto found = known_.find(op); found != known_.end())
+    return found->second;
+  llvm::SmallVector<Attribute> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(valueBefore(operand));
+  Attribute result = llvm::is_contained(operands, Attribute()) || operands.empty()
+                         ? Attribute()
+                         : evaluateHostScalar(op, operands);
+  return known_[op] = result;
+}
 
 static rt::sim::ArrayAccess accessOf(uint32_t array, const ir::RegionBounds &box) {
   rt::sim::ArrayAccess access{array, box.isWritten, {}};

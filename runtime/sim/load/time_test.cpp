@@ -478,6 +478,27 @@ TEST(SimShared, RatesAreDividedFairly) {
   EXPECT_EQ(rate.next(), never);
 }
 
+TEST(SimShared, WhatALaunchMovedOfAllIsKnown) {
+  SharedRate rate(10);
+  rate.join(0, 1, 20, 100, 3, /*launch=*/5);
+  rate.join(0, 2, 30, 100, 1, /*launch=*/6);
+  EXPECT_DOUBLE_EQ(rate.next(), 8); // each of the four gets 2.5
+  EXPECT_EQ(rate.leave(), 1u);
+  EXPECT_DOUBLE_EQ(rate.partOfLaunch(), 0.75);
+  EXPECT_DOUBLE_EQ(rate.next(), 9); // 10 bytes are left, and nobody else wants any
+  EXPECT_EQ(rate.leave(), 2u);
+  EXPECT_DOUBLE_EQ(rate.partOfLaunch(), 1);
+}
+
+TEST(SimShared, TransfersRepresentMoreFromSomeTimeOn) {
+  SharedRate rate(10);
+  rate.join(0, 1, 100, 100);
+  rate.raise(5, 1, 1);
+  EXPECT_DOUBLE_EQ(rate.next(), 15); // 50 bytes each at a rate of 5
+  rate.raise(5, 2, 1);               // what moves nothing is not there
+  EXPECT_DOUBLE_EQ(rate.next(), 15);
+}
+
 TEST(SimShared, SecondLevelForgetsWhatWasNotTouchedForLong) {
   SecondLevel level(8 * 512, 512);
   uint32_t a = level.add(64 * 512, false), warm = level.add(2 * 512, true);

@@ -20,13 +20,18 @@ struct PipeClock {
   bool works = false;  ///< it has executed an instruction
   bool isHeld = false; ///< it waits for `standing`
   Cycles ownEnd = 0;   ///< end of the running operation if nothing delays it
+  Cycles least = 0;    ///< its duration if no other core moves anything
   Cycles tail = 0;
   int pending = 0;  ///< number of transfers that it waits for
   int standing = 0; ///< number of transfers of represented iterations that are still in progress
   uint32_t site = 0;
   Cycles started = 0;
+  Cycles others = 0; ///< of the running operation: what it waited for transfers of other launches
+  Cycles allOthers = 0; ///< the same of all of the block, those included that are not simulated
+  Cycles worked = 0;    ///< time in which it was not idle
   uint32_t record = kNoRecord, last = kNoRecord;
   int64_t bytes = 0, missed = 0; ///< of the running operation
+  int32_t array = -1;            ///< of its launch, if data choose the place that it reads
   int64_t brought = 0;           ///< likewise, what it and those that it represents bring into L2
 
   /// The times at which the iterations of the running loops began; `first` is the number of entries
@@ -39,7 +44,14 @@ struct PipeClock {
     uint32_t site;
     SiteTotal total;
     int64_t bytes, missed, brought;
+    Cycles others;
+    int32_t array;
   };
+  struct Window {
+    Cycles took = 0, worked = 0, others = 0;
+  };
+  /// What its last iterations took.
+  Window lastWindow(int64_t window) const;
   std::vector<std::vector<Round>> loops;
   LargeVector<Done> done;
 };
@@ -71,8 +83,18 @@ struct CoreClock {
     bool isLate[kNumPipes];
   };
   std::map<int64_t, Standing> standing; ///< by the number of the loop's execution
+  /// Likewise, what other launches delayed a window of rounds that stands for others.
+  std::map<std::pair<int64_t, size_t>, Cycles> delays;
   Cycles flagTime[kNumPipes][kNumPipes][16] = {};
   uint32_t flagRecord[kNumPipes][kNumPipes][16];
+};
+
+/// What a block took that was simulated.
+struct BlockTime {
+  Cycles took = 0;   ///< from the time at which it had its cores
+  Cycles others = 0; ///< of that, what the transfers of other launches delayed it
+  int64_t bytes = 0, missed = 0;
+  Cycles alone() const { return took - others; }
 };
 
 /// The state of a task since its submission.
@@ -98,17 +120,35 @@ struct LaunchClock {
   std::vector<SiteTotal> totals;
   std::vector<bool> used; ///< by lane, if launches may be repeated
   int64_t bytes = 0, missed = 0;
+  /// If its arrays fit into L2 together and it is sampled: for each, the bytes that places which data
+  /// choose may still miss. None does twice.
+  std::vector<double> toMiss;
+  /// Of bytes of an array that miss in the groups that a block represents, those of one group that do
+  /// so for the first time.
+  int64_t firstMisses(int32_t array, int64_t bytes, int64_t block);
   int64_t brought = 0;            ///< what all of its core groups bring into L2
   uint32_t filled = 0;            ///< lines that had been brought into L2 when it began
   std::vector<ByteRange> touched; ///< for each of its arrays
   Repeats::Turn turn;
   std::vector<LaunchResult::Block> ran; ///< by block, if launches may be repeated
   /// For each block that represents others, the spans of the represented blocks that wait for its
-  /// end, and its duration once it has ended.
+  /// end, and what it took once it has ended.
   std::map<int64_t, std::vector<uint32_t>> behind;
-  std::map<int64_t, Cycles> took;
+  std::map<int64_t, BlockTime> took;
+
+  /// If some blocks represent all: the number of working blocks that have had their cores, and whether all got them at once.
+  int64_t present = 0;
+  bool isTogether = false;
+  Cycles firstAt = 0; ///< when it was assigned the first cores
 
   double weightOf(int64_t block) const { return sharing ? sharing->weightOf(block) : 1; }
+  /// The same at the bandwidths: a block that has no cores yet moves nothing.
+  double weightNow(int64_t block) const {
+    if (!sharing || isTogether)
+      return weightOf(block);
+    auto found = behind.find(block);
+    return 1 + (found == behind.end() ? 0 : static_cast<double>(found->second.size()));
+  }
   SiteTotal &totalOf(uint32_t site) { return totals[site - firstSite]; }
 };
 
@@ -116,7 +156,8 @@ struct GroupClock {
   LaunchClock *launch = nullptr;
   std::unique_ptr<Group> group;
   std::vector<std::unique_ptr<CoreClock>> cores;
-  uint32_t span = 0;   ///< of its block
+  uint32_t span = 0; ///< of its block
+  int64_t bytes = 0, missed = 0;
   int32_t signals = 0; ///< number of signals on their way
   /// slots, by queue and core, not yet signalled
   std::map<std::pair<int32_t, int32_t>, int64_t> freed;

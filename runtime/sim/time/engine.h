@@ -97,9 +97,14 @@ struct Engine {
   bool failed = false;
   std::map<uint32_t, std::unique_ptr<GroupClock>> groups; ///< by span of its block
   std::vector<CoreClock *> cores;                         ///< by number; null: its block has ended
-  std::map<uint32_t, uint32_t> moving; ///< unfinished transfers of a repeated block, by its span
-  uint32_t actor = kNoRecord;          ///< the record of the operation that is signalling
-  uint64_t order = 0;                  ///< of the next event
+  /// A block that is not simulated and moves its bytes.
+  struct Moving {
+    uint32_t transfers; ///< that have not ended
+    Cycles whole;       ///< what all of it would take alone
+  };
+  std::map<uint32_t, Moving> moving; ///< by the block's span
+  uint32_t actor = kNoRecord;        ///< the record of the operation that is signalling
+  uint64_t order = 0;                ///< of the next event
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
 };
 

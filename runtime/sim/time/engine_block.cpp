@@ -2,6 +2,7 @@
 #include "runtime/sim/time/engine_block.h"
 #include "runtime/sim/time/engine_dispatch.h"
 #include "runtime/sim/time/engine_repeat.h"
+#include "runtime/sim/time/engine_sample.h"
 
 #include <algorithm>
 #include <utility>
@@ -43,14 +44,27 @@ void addSites(Engine &e, const Kernel &kernel) {
   e.timeline.totals.resize(e.timeline.sites.size());
 }
 
+int64_t LaunchClock::firstMisses(int32_t array, int64_t bytes, int64_t block) {
+  if (array < 0 || toMiss.empty())
+    return bytes;
+  double &left = toMiss[static_cast<size_t>(array)];
+  double weight = weightOf(block), all = static_cast<double>(bytes) * weight;
+  double first = std::clamp(left, 0.0, all);
+  left -= first;
+  return static_cast<int64_t>(first / weight);
+}
+
 void chooseGroups(Engine &e, LaunchClock &launch) {
   const TaskRequest &request = launch.request;
   int64_t groups = e.groupsFor(*request.kernel);
   // Running some blocks for all of them pays off only if there are more blocks than may run, and it
   // is right only if all blocks are on the chip at the same time.
-  if (e.options.mostGroups && request.blocks > e.options.mostGroups && request.blocks <= groups)
+  // Beside other launches a few groups that stand for many want the bandwidth at one time and leave it unused at another.
+  bool isAlone = e.moving.empty() && e.groups.empty();
+  int64_t most = e.options.mostGroups * (isAlone ? 1 : 2);
+  if (most && request.blocks > most && request.blocks <= groups)
     launch.sharing.emplace(*request.kernel, e.chip, request.pointers, request.scalars,
-                           request.blocks, e.options.mostGroups, e.model, e.second.empty());
+                           request.blocks, most, e.model, e.second.empty());
   // Without a complete glance the blocks cannot be compared.
   launch.working = launch.sharing ? launch.sharing->numWorking() : 0;
   if (launch.sharing && !launch.sharing->isKnown())
@@ -59,10 +73,35 @@ void chooseGroups(Engine &e, LaunchClock &launch) {
   int64_t bytes = 0;
   for (const GlobalArray &array : request.pointers)
     bytes += array.bytes;
-  launch.options.agesCache = launch.sharing && 2 * bytes > e.second.bytes();
+  launch.options.agesCache =
+      launch.sharing && (2 * bytes > e.second.bytes() || launch.sharing->isSomewhere());
+  if (e.options.sample && 2 * bytes <= e.second.bytes())
+    for (const GlobalArray &array : request.pointers)
+      launch.toMiss.push_back(static_cast<double>(array.bytes));
   if (launch.sharing)
     e.timeline.launches[launch.number].standing =
         static_cast<int64_t>(launch.sharing->chosen().size());
+}
+
+/// A block has its cores, and one that began before represents it from now on.
+static void comeBehind(Engine &e, LaunchClock &launch, uint32_t span, int64_t runs) {
+  launch.behind[runs].push_back(span);
+  for (auto &[other, group] : e.groups)
+    if (group->launch == &launch && group->group->block() == runs)
+      for (const std::unique_ptr<CoreClock> &core : group->cores)
+        joinCopies(e, *core, 1);
+}
+
+/// A block that began so long after the one that represents it, which has ended, does the rest of its work.
+static void doRest(Engine &e, uint32_t span, const BlockTime &like, Cycles behind) {
+  // At the same time both end at the same time.
+  constexpr double kSameTime = 0.01;
+  double part = like.took > 0 ? std::min(1.0, behind / like.took) : 0;
+  if (part < kSameTime)
+    return releaseBlock(e, span, std::max(e.now, e.timeline.blocks[span].start + like.took),
+                        like.others);
+  moveFor(e, span, part * like.alone(), part * static_cast<double>(like.bytes),
+          part * static_cast<double>(like.missed), like.alone());
 }
 
 bool skipRepresented(Engine &e, LaunchClock &launch, uint32_t span) {
@@ -78,10 +117,13 @@ bool skipRepresented(Engine &e, LaunchClock &launch, uint32_t span) {
   // A block is represented by the nearest chosen one before it.
   auto after = std::upper_bound(chosen.begin(), chosen.end(), block.block);
   bool isFirst = after == chosen.begin();
+  bool works = launch.sharing->working().count(block.block);
+  if (works)
+    launch.isTogether = ++launch.present == launch.sharing->numWorking() && e.now == launch.firstAt;
   if (!isFirst && *std::prev(after) == block.block)
     return false;
   block.isRepresented = true;
-  block.works = launch.sharing->working().count(block.block) && !isFirst;
+  block.works = works && !isFirst;
   // A block without points of the grid only finds out that it has none.
   if (!block.works) {
     releaseBlock(e, span, e.now + 2 * e.model.costs().control.issue);
@@ -90,9 +132,9 @@ bool skipRepresented(Engine &e, LaunchClock &launch, uint32_t span) {
   int64_t runs = *std::prev(after);
   // If its representative has not ended yet, the block waits for it.
   if (auto took = launch.took.find(runs); took != launch.took.end())
-    releaseBlock(e, span, e.now + took->second);
+    doRest(e, span, took->second, took->second.took);
   else
-    launch.behind[runs].push_back(span);
+    comeBehind(e, launch, span, runs);
   return true;
 }
 
@@ -197,6 +239,17 @@ void beginBlock(Engine &e, LaunchClock &launch, uint32_t span) {
   e.groups[span] = std::move(clock);
 }
 
+/// How much later a block ended because other launches moved bytes. What its pipes do takes as long without them.
+static Cycles delayByOthers(const GroupClock &clock, Cycles took) {
+  Cycles others = 0, own = 0;
+  for (const std::unique_ptr<CoreClock> &core : clock.cores)
+    for (const PipeClock &pipe : core->pipes) {
+      others = std::max(others, pipe.allOthers);
+      own = std::max(own, pipe.worked - pipe.allOthers);
+    }
+  return std::max(0.0, std::min(others, took - own));
+}
+
 bool endGroup(Engine &e, GroupClock &clock) {
   // As long as signals are in flight a core may still be woken.
   if (clock.signals || !clock.group->isFinished())
@@ -230,17 +283,19 @@ bool endGroup(Engine &e, GroupClock &clock) {
       }
     }
   }
+  Cycles others = delayByOthers(clock, end - block.start);
   // Events that are still queued for these cores find a null pointer.
   for (const std::unique_ptr<CoreClock> &core : clock.cores)
     e.cores[core->number] = nullptr;
   uint32_t span = clock.span;
+  int64_t number = block.block, bytes = clock.bytes, missed = clock.missed;
+  Cycles begun = block.start;
   e.groups.erase(span); // destroys the clock
-  Cycles took = end - block.start;
-  launch.took[block.block] = took;
-  // The blocks that it represents end as long after their own start.
-  for (uint32_t other : launch.behind[block.block])
-    releaseBlock(e, other, std::max(e.now, e.timeline.blocks[other].start + took));
-  releaseBlock(e, span, end);
+  const BlockTime time{end - begun, others, bytes, missed};
+  launch.took[number] = time;
+  for (uint32_t other : launch.behind[number])
+    doRest(e, other, time, e.timeline.blocks[other].start - begun);
+  releaseBlock(e, span, end, time.others);
   return true;
 }
 

@@ -94,6 +94,7 @@ static void takeWorkspaces(Engine &e, LaunchClock &launch) {
 /// Called when a task gets cores for the first time.
 static void takeCores(Engine &e, LaunchClock &launch) {
   launch.begun = true;
+  launch.firstAt = e.now;
   launch.filled = e.second.filled();
   takeTurn(e, launch);
   if (!launch.turn.like)
@@ -177,12 +178,12 @@ bool handOut(Engine &e, LaunchClock &launch) {
   return beginBlocks(e);
 }
 
-void releaseBlock(Engine &e, uint32_t span, Cycles end) {
+void releaseBlock(Engine &e, uint32_t span, Cycles end, Cycles others) {
   BlockSpan &block = e.timeline.blocks[span];
   block.end = end;
   LaunchClock &launch = *e.launches[block.launch];
   if (!launch.ran.empty())
-    launch.ran[static_cast<size_t>(block.block)] = {end - block.start, block.works};
+    launch.ran[static_cast<size_t>(block.block)] = {end - block.start - others, block.works};
   Event event{end, 0, EventKind::Released};
   event.core = span;
   e.push(event);

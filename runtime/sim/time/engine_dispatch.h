@@ -11,8 +11,8 @@ namespace ptl::rt::sim {
 bool mayBegin(Engine &e, uint32_t task, Cycles time);
 /// Makes a task that a scheduler has dispatched ready for cores.
 bool handOut(Engine &e, LaunchClock &launch);
-/// Frees the cores of a block at the time `end`.
-void releaseBlock(Engine &e, uint32_t span, Cycles end);
+/// Frees the cores of a block at the time `end`, `others` of it by the transfers of other launches.
+void releaseBlock(Engine &e, uint32_t span, Cycles end, Cycles others = 0);
 /// Handles the event that the cores of a block are free.
 bool blockReleased(Engine &e, uint32_t span);
 

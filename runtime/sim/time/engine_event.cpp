@@ -24,6 +24,9 @@ static void leaveShared(Engine &e, SharedRate &rate) {
   // ends it, but not before the pipe itself has done its part.
   if (--pipe.pending > 0)
     return;
+  // Alone its launch would have moved what others moved meanwhile, but no core more than it can.
+  Cycles took = time - pipe.started;
+  pipe.others = std::max(0.0, took - std::max(pipe.least, took * rate.partOfLaunch()));
   Event event{std::max(time, pipe.ownEnd), 0, EventKind::End};
   event.core = clock.number;
   event.pipe = static_cast<uint8_t>(id % kNumPipes);

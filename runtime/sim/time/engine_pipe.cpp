@@ -157,6 +157,7 @@ static void joinShared(Engine &e, CoreClock &clock, Pipe pipe, const OperationCo
   const SharedMemoryCost &memory = e.model.costs().memory;
   LaunchClock &launch = *clock.group->launch;
   int64_t missed = 0;
+  state.array = -1;
   if (cost.view && cost.view->array >= 0)
     // The second-level cache tells how many bytes are not in it yet.
     missed = e.second.touch(launch.request.arrays[static_cast<size_t>(cost.view->array)],
@@ -164,6 +165,14 @@ static void joinShared(Engine &e, CoreClock &clock, Pipe pipe, const OperationCo
   double part = 1; // of the blocks it stands for, the share that misses
   if (launch.sharing && missed > 0)
     part = launch.sharing->missing(clock.core->isCube(), head.step, head.ordinal);
+  // The part that follows stands for one that data chooses, which others may have touched.
+  if (missed > 0 && !cost.writes && cost.view->isSomewhere) {
+    state.array = cost.view->array;
+    auto first = static_cast<double>(
+        launch.firstMisses(state.array, static_cast<int64_t>(static_cast<double>(missed) * part),
+                           clock.group->group->block()));
+    part = std::min(part, first / static_cast<double>(missed));
+  }
   // What core groups that are not simulated bring into the cache ages it, too.
   double weight = launch.weightOf(clock.group->group->block());
   state.brought = static_cast<int64_t>(static_cast<double>(missed) * part * weight);
@@ -174,22 +183,27 @@ static void joinShared(Engine &e, CoreClock &clock, Pipe pipe, const OperationCo
     missed = 0;
   launch.bytes += state.bytes = cost.bytes;
   launch.missed += state.missed = missed;
+  clock.group->bytes += cost.bytes;
+  clock.group->missed += missed;
   if (e.options.whatIf.shared)
     return;
+  weight = launch.weightNow(clock.group->group->block());
   // Each pipe of each core has its own number at the shared bandwidths.
   uint32_t id = clock.number * static_cast<uint32_t>(kNumPipes) + static_cast<uint32_t>(at(pipe));
   if (missed > 0)
     // A miss adds the latency of the memory to the transfer's own time.
     state.ownEnd += part * memory.missLatency;
+  state.least = std::max(state.ownEnd - e.now, static_cast<double>(cost.bytes) / cost.rate);
   if (memory.l2Rate > 0) {
     ++state.pending;
-    e.l2.join(e.now, id, static_cast<double>(cost.bytes), cost.rate, weight);
+    e.l2.join(e.now, id, static_cast<double>(cost.bytes), cost.rate, weight, launch.number);
   }
   // The missing bytes also share the bandwidth of the memory.
   if (missed > 0 && memory.memoryRate > 0) {
     ++state.pending;
-    e.memory.join(e.now, id, static_cast<double>(missed),
-                  memory.memoryRateOfCore > 0 ? memory.memoryRateOfCore : cost.rate, weight);
+    double rate = memory.memoryRateOfCore > 0 ? memory.memoryRateOfCore : cost.rate;
+    state.least = std::max(state.least, static_cast<double>(missed) / rate);
+    e.memory.join(e.now, id, static_cast<double>(missed), rate, weight, launch.number);
   }
   if (e.options.record)
     e.timeline.traffic.push_back({e.now, state.ownEnd, cost.bytes, missed});
@@ -220,6 +234,7 @@ static bool beginOperation(Engine &e, CoreClock &clock, Pipe pipe) {
   state.tail = record.tail = cost.tail;
   state.pending = 0;
   state.bytes = state.missed = state.brought = 0;
+  state.others = 0;
   state.works = true;
   clock.notBefore[at(pipe)] = never;
   state.record = e.addRecord(clock, record);
@@ -262,7 +277,11 @@ void endOperation(Engine &e, CoreClock &clock, Pipe pipe) {
   ++total.count;
   total.busy += e.now - state.started;
   total.stall += stall;
+  state.worked += e.now - state.started;
+  state.allOthers += state.others;
   noteDone(state, state.site, {1, e.now - state.started, stall});
+  state.others = 0;
+  state.array = -1;
   state.bytes = state.missed = state.brought = 0; // the next operation may be no transfer
   clock.core->endHead(pipe);
 }

@@ -32,36 +32,46 @@ void repeatBlock(Engine &e, LaunchClock &launch, uint32_t span) {
   const LaunchResult::Block &other = like.blocks[static_cast<size_t>(block.block)];
   block.isRepresented = true;
   block.works = other.works;
+  // Its bytes are spread evenly over its launch's time.
+  double part = other.works ? other.took / like.worked : 0;
+  moveFor(e, span, other.took, part * static_cast<double>(like.bytes),
+          part * static_cast<double>(like.missed), other.took);
+}
+
+/// What a block took beyond `whole` others took from it.
+static void releaseMoved(Engine &e, uint32_t span, Cycles end, Cycles whole) {
+  releaseBlock(e, span, end, std::max(0.0, end - e.timeline.blocks[span].start - whole));
+}
+
+void moveFor(Engine &e, uint32_t span, Cycles time, double bytes, double missed, Cycles whole) {
   uint32_t transfers = 0;
-  // Its bytes are spread evenly over its launch's time, so it has them when it ends, unless all
-  // transfers together want more than the bandwidth.
-  auto move = [&](SharedRate &rate, int64_t bytes) {
-    double even = static_cast<double>(bytes) / like.worked;
-    if (bytes <= 0 || other.took <= 0)
+  auto move = [&](SharedRate &rate, double all) {
+    if (all < 1 || time <= 0)
       return;
-    rate.join(e.now, span | kOfRepeated, even * other.took, even);
+    rate.join(e.now, span | kOfRepeated, all, all / time, 1, e.timeline.blocks[span].launch);
     ++transfers;
   };
   const SharedMemoryCost &memory = e.model.costs().memory;
-  if (other.works && !e.options.whatIf.shared) {
+  if (!e.options.whatIf.shared) {
     if (memory.l2Rate > 0)
-      move(e.l2, like.bytes);
+      move(e.l2, bytes);
     if (memory.memoryRate > 0)
-      move(e.memory, like.missed);
+      move(e.memory, missed);
   }
   if (transfers)
-    e.moving[span] = transfers;
+    e.moving[span] = {transfers, whole};
   else
-    releaseBlock(e, span, e.now + other.took);
+    releaseMoved(e, span, e.now + time, whole);
 }
 
 void leaveRepeated(Engine &e, uint32_t id, Cycles time) {
   uint32_t span = id & ~kOfRepeated;
   auto found = e.moving.find(span);
-  if (--found->second > 0)
+  if (--found->second.transfers > 0)
     return;
+  Cycles whole = found->second.whole;
   e.moving.erase(found);
-  releaseBlock(e, span, time);
+  releaseMoved(e, span, time, whole);
 }
 
 void noteUse(Engine &e, const CoreClock &clock, Pipe pipe) {
@@ -126,15 +136,20 @@ static void countAgain(Engine &e, LaunchClock &launch) {
                         launch.filled);
 }
 
+static void setTouched(Engine &e, const LaunchClock &launch,
+                       const std::vector<ByteRange> &touched) {
+  for (size_t i = 0; i < touched.size(); ++i)
+    e.second.setTouched(launch.request.arrays[i], touched[i], launch.filled);
+}
+
 void countLaunch(Engine &e, LaunchClock &launch) {
   if (launch.turn.like)
     return countAgain(e, launch);
   LaunchResult result = resultOf(e, launch);
   addUp(e, launch.firstSite, result);
-  if (launch.sharing) {
-    for (size_t i = 0; i < result.touched.size(); ++i)
-      e.second.setTouched(launch.request.arrays[i], result.touched[i], launch.filled);
-  }
+  // Rounds that did not run touched more than the lines that are known.
+  if (launch.sharing || result.skipped > 0)
+    setTouched(e, launch, result.touched);
   if (!result.blocks.empty())
     e.repeats[launch.request.site].note(launch.turn, std::move(result));
 }

@@ -11,7 +11,9 @@ void takeTurn(Engine &e, LaunchClock &launch);
 /// Lets a block take as long as that of the earlier launch, or longer if shared resources have less
 /// capacity left than its transfers used then.
 void repeatBlock(Engine &e, LaunchClock &launch, uint32_t span);
-/// Whether a completed transfer, given by its number, belongs to `repeatBlock`.
+/// Lets a block that is not simulated take so long for its bytes, or longer if others want them, too. `whole` is what all of it takes.
+void moveFor(Engine &e, uint32_t span, Cycles time, double bytes, double missed, Cycles whole);
+/// Whether a completed transfer, given by its number, belongs to `moveFor`.
 bool isOfRepeated(uint32_t id);
 /// Completes that transfer, which may end its block.
 void leaveRepeated(Engine &e, uint32_t id, Cycles time);

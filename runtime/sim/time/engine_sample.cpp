@@ -8,7 +8,8 @@ namespace ptl::rt::sim {
 
 void noteDone(PipeClock &state, uint32_t site, const SiteTotal &total) {
   if (!state.loops.empty())
-    state.done.push_back({site, total, state.bytes, state.missed, state.brought});
+    state.done.push_back(
+        {site, total, state.bytes, state.missed, state.brought, state.others, state.array});
 }
 
 static void passMark(CoreClock &clock, Pipe pipe, Cycles passed, bool isLate) {
@@ -42,12 +43,12 @@ static void moveOfRounds(Engine &e, CoreClock &clock, Pipe pipe, Cycles end, int
   PipeClock &state = clock.pipes[static_cast<size_t>(pipe)];
   const LaunchClock &launch = *clock.group->launch;
   uint32_t id = clock.number * static_cast<uint32_t>(kNumPipes) + static_cast<uint32_t>(pipe);
-  double weight = launch.weightOf(clock.group->group->block());
+  double weight = launch.weightNow(clock.group->group->block());
   auto move = [&](SharedRate &rate, int64_t all) {
     if (all <= 0 || end <= e.now)
       return;
     auto each = static_cast<double>(all);
-    rate.join(e.now, id | kOfRounds, each, each / (end - e.now), weight);
+    rate.join(e.now, id | kOfRounds, each, each / (end - e.now), weight, launch.number);
     ++state.standing;
   };
   const SharedMemoryCost &memory = e.model.costs().memory;
@@ -63,6 +64,16 @@ static bool isAlone(const Engine &e, const LaunchClock &launch) {
   return e.moving.empty() && std::all_of(e.groups.begin(), e.groups.end(), [&](const auto &each) {
            return each.second->launch == &launch;
          });
+}
+
+void joinCopies(Engine &e, CoreClock &clock, double more) {
+  if (more <= 0)
+    return;
+  uint32_t first = clock.number * static_cast<uint32_t>(kNumPipes);
+  for (SharedRate *rate : {&e.l2, &e.memory})
+    for (uint32_t pipe = 0; pipe < kNumPipes; ++pipe)
+      for (uint32_t id : {first + pipe, (first + pipe) | kOfRounds})
+        rate->raise(e.now, id, more);
 }
 
 bool waitsForRounds(const Engine &e, CoreClock &clock, Pipe pipe) {
@@ -81,6 +92,9 @@ void leaveRounds(Engine &e, uint32_t id, Cycles time) {
     return;
   if (!std::exchange(state.isHeld, false))
     return;
+  Cycles later = std::max(0.0, time - state.free);
+  state.allOthers += later;
+  state.worked += later;
   // The record of the rounds ends when they have been moved.
   if (state.last != kNoRecord && time > state.free) {
     Record &record = e.timeline.records[state.last];
@@ -92,6 +106,44 @@ void leaveRounds(Engine &e, uint32_t id, Cycles time) {
   Event event{state.free, 0, EventKind::Wake};
   event.core = clock->number;
   e.push(event);
+}
+
+/// Likewise, how much the transfers of other launches delayed the last window of a block. The pipes of all its cores work
+/// together, so the first of them that stands for rounds decides.
+static Cycles delayOfWindow(CoreClock &clock, Pipe pipe, const SampleAction &mark) {
+  size_t number = clock.pipes[static_cast<size_t>(pipe)].loops.back().size();
+  auto [place, isNew] = clock.delays.try_emplace({mark.run, number}, 0);
+  if (!isNew)
+    return place->second;
+  Cycles others = 0, own = 0, took = 0;
+  for (const std::unique_ptr<CoreClock> &core : clock.group->cores)
+    for (const PipeClock &state : core->pipes) {
+      const PipeClock::Window window = state.lastWindow(mark.window);
+      others = std::max(others, window.others);
+      own = std::max(own, window.worked - window.others);
+      took = std::max(took, window.took);
+    }
+  return place->second = std::max(0.0, std::min(others, took - own));
+}
+
+/// What a window takes without other launches, of what it takes by its pace and took now.
+static Cycles aloneOf(CoreClock &clock, Pipe pipe, const SampleAction &mark, Cycles window,
+                      Cycles took) {
+  Cycles delay = delayOfWindow(clock, pipe, mark);
+  return delay > 0 ? std::max(window, took) - delay : window;
+}
+
+PipeClock::Window PipeClock::lastWindow(int64_t window) const {
+  if (loops.empty() || static_cast<int64_t>(loops.back().size()) < window)
+    return {};
+  const Round &begin = loops.back()[loops.back().size() - static_cast<size_t>(window)];
+  Window result;
+  result.took = free - begin.time;
+  for (size_t i = begin.first; i < done.size(); ++i) {
+    result.others += done[i].others;
+    result.worked += done[i].total.busy;
+  }
+  return result;
 }
 
 static void standFor(Engine &e, CoreClock &clock, Pipe pipe, const SampleAction &mark, Cycles at,
@@ -114,8 +166,13 @@ static void standFor(Engine &e, CoreClock &clock, Pipe pipe, const SampleAction 
     more.total.busy *= times;
     more.total.stall *= times;
     more.bytes *= mark.factor;
-    more.missed *= mark.factor;
-    more.brought *= mark.factor;
+    more.missed =
+        launch.firstMisses(more.array, more.missed * mark.factor, clock.group->group->block());
+    // Writes do not miss but are brought, too.
+    more.brought *= more.array >= 0 && more.missed == 0 ? 0 : mark.factor;
+    more.others *= times;
+    state.allOthers += more.others;
+    state.worked += more.total.busy;
     SiteTotal &total = launch.totalOf(more.site);
     total.count += more.total.count;
     total.busy += more.total.busy;
@@ -129,6 +186,8 @@ static void standFor(Engine &e, CoreClock &clock, Pipe pipe, const SampleAction 
   launch.bytes += bytes;
   launch.missed += missed;
   launch.brought += brought;
+  clock.group->bytes += bytes;
+  clock.group->missed += missed;
   // Traffic of rounds that did not run has not filled the cache, so the cache ages by it.
   e.second.forget(brought);
   Record record;
@@ -176,6 +235,7 @@ static bool stand(Engine &e, CoreClock &clock, Pipe pipe) {
   clock.standing.erase(place);
   // All go at the pace of the slowest, but not slower than what was found before.
   Cycles window = mark.cycles > 0 ? std::min(done.window, mark.cycles) : done.window;
+  window = aloneOf(clock, pipe, mark, window, done.window);
   for (size_t i = 0; i < kNumPipes; ++i) {
     if (!(pipes >> i & 1))
       continue;
@@ -194,7 +254,7 @@ bool takeMark(Engine &e, CoreClock &clock, Pipe pipe) {
     return stand(e, clock, pipe);
   bool isLate = e.now > head.time;
   if (mark.factor > 0)
-    standFor(e, clock, pipe, mark, e.now, mark.cycles);
+    standFor(e, clock, pipe, mark, e.now, aloneOf(clock, pipe, mark, mark.cycles, 0));
   passMark(clock, pipe, e.now, isLate);
   return true;
 }

@@ -14,6 +14,8 @@ bool takeMark(Engine &e, CoreClock &clock, Pipe pipe);
 /// Whether a pipe must wait until represented iterations have transferred their bytes, because
 /// another launch transfers data, too.
 bool waitsForRounds(const Engine &e, CoreClock &clock, Pipe pipe);
+/// From now on what a core moves represents so many cores more.
+void joinCopies(Engine &e, CoreClock &clock, double more);
 /// Whether a completed transfer, given by its number, belongs to represented iterations.
 bool isOfRounds(uint32_t id);
 /// Completes that transfer, which may let its pipe continue.

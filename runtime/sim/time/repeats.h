@@ -14,7 +14,8 @@ namespace ptl::rt::sim {
 struct LaunchResult {
   uint32_t task = kNoTask;
   struct Block {
-    Cycles took = 0; ///< from the time at which it had its cores
+    /// from the time at which it had its cores, without what other launches delayed it
+    Cycles took = 0;
     bool works = false;
   };
   std::vector<Block> blocks;

@@ -31,7 +31,7 @@ void SharedRate::divide() {
     each.rate = std::min(each.limit, rate / left);
     rate -= each.rate * each.weight;
     left -= each.weight;
-    Cycles done = now_ + std::max(0.0, each.members.top().until - each.got) / each.rate;
+    Cycles done = now_ + std::max(0.0, each.first().until - each.got) / each.rate;
     if (done < next_) {
       next_ = done;
       nextClass_ = i;
@@ -39,7 +39,29 @@ void SharedRate::divide() {
   }
 }
 
-void SharedRate::join(Cycles now, uint32_t id, double bytes, double limit, double weight) {
+double &SharedRate::Class::weightOf(uint32_t launch) {
+  for (auto &[number, weight] : launches)
+    if (number == launch)
+      return weight;
+  return launches.emplace_back(launch, 0).second;
+}
+
+/// The part of what moves now that a launch moves.
+double SharedRate::partOf(uint32_t launch) const {
+  double own = 0, all = 0;
+  for (const Class &each : classes_) {
+    if (each.members.empty())
+      continue;
+    for (const auto &[number, weight] : each.launches) {
+      all += each.rate * weight;
+      own += number == launch ? each.rate * weight : 0;
+    }
+  }
+  return all > 0 ? own / all : 1;
+}
+
+void SharedRate::join(Cycles now, uint32_t id, double bytes, double limit, double weight,
+                      uint32_t launch) {
   advance(now);
   // The order of limits is what `divide` relies on.
   auto place = classes_.begin();
@@ -50,19 +72,37 @@ void SharedRate::join(Cycles now, uint32_t id, double bytes, double limit, doubl
     place->limit = limit;
   }
   // A member is done when its class has got as much more as it wants.
-  place->members.push({place->got + bytes, id, weight});
+  place->members.push_back({place->got + bytes, id, weight, launch});
+  std::push_heap(place->members.begin(), place->members.end(), std::greater<>());
   place->weight += weight;
+  place->weightOf(launch) += weight;
   divide();
+}
+
+void SharedRate::raise(Cycles now, uint32_t id, double more) {
+  for (Class &each : classes_)
+    for (Waiting &member : each.members)
+      if (member.id == id) {
+        advance(now);
+        member.weight += more;
+        each.weight += more;
+        each.weightOf(member.launch) += more;
+        return divide();
+      }
 }
 
 uint32_t SharedRate::leave() {
   advance(next_);
   Class &each = classes_[nextClass_];
   // Rounding must not leave the transfer with bytes to go.
-  each.got = std::max(each.got, each.members.top().until);
-  uint32_t id = each.members.top().id;
-  each.weight -= each.members.top().weight;
-  each.members.pop();
+  each.got = std::max(each.got, each.first().until);
+  const Waiting done = each.first();
+  partOfLaunch_ = partOf(done.launch);
+  each.weight -= done.weight;
+  each.weightOf(done.launch) -= done.weight;
+  std::pop_heap(each.members.begin(), each.members.end(), std::greater<>());
+  each.members.pop_back();
+  std::erase_if(each.launches, [](const auto &launch) { return launch.second < 1e-6; });
   // An empty class starts again at 0, which keeps the numbers small. Limits that occur once must not
   // become many.
   constexpr size_t kMostClasses = 16;
@@ -71,7 +111,7 @@ uint32_t SharedRate::leave() {
   else if (each.members.empty())
     each.got = each.weight = 0;
   divide();
-  return id;
+  return done.id;
 }
 
 Cycles SignalHub::pass(Cycles now) {

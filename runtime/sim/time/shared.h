@@ -17,18 +17,24 @@ class SharedRate {
 public:
   explicit SharedRate(double rate) : rate_(rate) {}
 
-  /// Adds a transfer; `weight` is the number of equal transfers that it represents.
-  void join(Cycles now, uint32_t id, double bytes, double limit, double weight = 1);
+  /// Adds a transfer of a launch; `weight` is the number of equal transfers that it represents.
+  void join(Cycles now, uint32_t id, double bytes, double limit, double weight = 1,
+            uint32_t launch = 0);
+  /// From now on a transfer represents so many more.
+  void raise(Cycles now, uint32_t id, double more);
   /// The time at which the next transfer ends, if none joins before.
   Cycles next() const { return next_; }
   /// Removes the transfer that ends at `next()`, and returns its id.
   uint32_t leave();
+  /// Of what moved when the last transfer left, the part that its launch moved.
+  double partOfLaunch() const { return partOfLaunch_; }
 
 private:
   struct Waiting {
     double until; ///< bytes that each member of the class has transferred by then
     uint32_t id;
     double weight;
+    uint32_t launch;
     bool operator>(const Waiting &other) const {
       return until != other.until ? until > other.until : id > other.id;
     }
@@ -36,14 +42,18 @@ private:
   /// Transfers with the same limit progress equally.
   struct Class {
     double limit = 0, got = 0, rate = 0;
-    double weight = 0; ///< of all members
-    std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> members;
+    double weight = 0;                                 ///< of all members
+    std::vector<std::pair<uint32_t, double>> launches; ///< their members' weight
+    double &weightOf(uint32_t launch);
+    std::vector<Waiting> members; ///< a heap
+    const Waiting &first() const { return members.front(); }
   };
 
   void advance(Cycles now);
   void divide();
+  double partOf(uint32_t launch) const;
 
-  double rate_;
+  double rate_, partOfLaunch_ = 1;
   Cycles now_ = 0, next_ = never;
   size_t nextClass_ = 0;
   std::vector<Class> classes_; ///< by increasing limit

@@ -38,6 +38,7 @@ Sharing::Sharing(const Kernel &kernel, const Chip &chip, std::span<const GlobalA
         // The first round and later ones are kept apart, because the first one fills the cache.
         views_[event.issued->ordinal > 0][{event.cube, step}].try_emplace(event.block, *view);
         working_.insert(event.block);
+        isSomewhere_ |= view->isSomewhere;
       }
   };
   Result result = runKernel(kernel, chip, pointers, scalars, blocks, options);

@@ -23,6 +23,8 @@ public:
 
   /// False if the analysis failed; then all groups must run.
   bool isKnown() const { return known_; }
+  /// Data decides which parts of an array some operations access: late ones find in L2 what early ones brought.
+  bool isSomewhere() const { return isSomewhere_; }
   const std::vector<int64_t> &chosen() const { return chosen_; } ///< blocks that represent others
   const std::set<int64_t> &working() const { return working_; }  ///< blocks that move data
   /// The number of groups whose transfers a chosen block represents: those with about as much work.
@@ -61,7 +63,7 @@ private:
   };
   std::map<int64_t, Turns> turns_; ///< of the blocks that have work
   int64_t numWorking_ = 0;
-  bool known_ = false;
+  bool known_ = false, isSomewhere_ = false;
 };
 
 } // namespace ptl::rt::sim
