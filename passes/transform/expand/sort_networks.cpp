@@ -44,7 +44,10 @@ private:
   const Extent &along() const { return extentsOf(x_.getType())[static_cast<size_t>(axis_)]; }
   std::optional<int64_t> elementOf(SliceOp slice) const;
   Value element(int64_t at);
-  Value together(llvm::ArrayRef<Value> parts);
+  Value position(int64_t at) {
+    return b_.create<arith::ConstantOp>(loc_, b_.getI32IntegerAttr(static_cast<int32_t>(at)));
+  }
+  void put(Value part, size_t at, Value ref);
   Value stays(Value first, Value second);
   void order(Element &first, Element &second);
   Value make(llvm::StringRef name, Type elem, ValueRange operands) {
@@ -114,30 +117,17 @@ Value Network::element(int64_t at) {
                             lengths, ValueRange(), Value(), b_.getDenseI64ArrayAttr({axis_}));
 }
 
-/// The elements side by side along the axis, in storage.
-Value Network::together(llvm::ArrayRef<Value> parts) {
-  Type type = op_->getResult(0).getType();
-  Value ref = storageLike(b_, loc_, op_->getResult(0));
-  // In the order in which they are computed, so that one grid can store them all.
-  llvm::SmallVector<size_t> order = llvm::to_vector(llvm::seq(parts.size()));
-  llvm::stable_sort(order, [&](size_t a, size_t b) {
-    Operation *first = parts[a].getDefiningOp(), *second = parts[b].getDefiningOp();
-    return first && second && first->getBlock() == second->getBlock() &&
-           first->isBeforeInBlock(second);
-  });
-  for (size_t at : order) {
-    llvm::SmallVector<Value> offsets, lengths;
-    for (int64_t axis = 0; axis < rankOf(x_.getType()); ++axis) {
-      bool isCut = axis == axis_;
-      offsets.push_back(
-          b_.create<arith::ConstantIndexOp>(loc_, isCut ? static_cast<int64_t>(at) : 0));
-      lengths.push_back(isCut ? b_.create<arith::ConstantIndexOp>(loc_, 1)
-                              : lengthOf(b_, x_, axis));
-    }
-    b_.create<StoreOp>(loc_, parts[at], ref, offsets, lengths, ValueRange(), Value(),
-                       b_.getDenseI64ArrayAttr({axis_}), IntegerAttr(), StringAttr());
+/// Stores an element of each row where it belongs.
+void Network::put(Value part, size_t at, Value ref) {
+  llvm::SmallVector<Value> offsets, lengths;
+  for (int64_t axis = 0; axis < rankOf(x_.getType()); ++axis) {
+    bool isCut = axis == axis_;
+    offsets.push_back(
+        b_.create<arith::ConstantIndexOp>(loc_, isCut ? static_cast<int64_t>(at) : 0));
+    lengths.push_back(isCut ? b_.create<arith::ConstantIndexOp>(loc_, 1) : lengthOf(b_, x_, axis));
   }
-  return loadWhole(b_, loc_, ref, type);
+  b_.create<StoreOp>(loc_, part, ref, offsets, lengths, ValueRange(), Value(),
+                     b_.getDenseI64ArrayAttr({axis_}), IntegerAttr(), StringAttr());
 }
 
 /// Where two neighbours are in order: equal ones are, and so is whatever stands before NaN.
@@ -165,32 +155,37 @@ void Network::order(Element &first, Element &second) {
 void Network::rewrite() {
   rows_.assign(extentsOf(x_.getType()).begin(), extentsOf(x_.getType()).end());
   rows_.erase(rows_.begin() + axis_);
-  bool wantsPlaces = isa<ArgsortOp>(op_);
+  Value result = op_->getResult(0);
+  // Lengths are those of the operand.
+  result.replaceUsesWithIf(x_, [](OpOperand &use) { return isa<DimOp>(use.getOwner()); });
+  // A median, or the least of each row, is an element: the whole is not stored for it.
+  bool isStored = llvm::any_of(op_->getUsers(), [&](Operation *user) {
+    auto slice = dyn_cast<SliceOp>(user);
+    return !slice || !elementOf(slice);
+  });
+  Value ref = isStored ? storageLike(b_, loc_, result) : Value();
   llvm::SmallVector<Element> elements;
   for (int64_t at = 0; at < along().length; ++at)
-    elements.push_back({element(at), wantsPlaces
-                                         ? b_.create<arith::ConstantOp>(
-                                               loc_, b_.getI32IntegerAttr(static_cast<int32_t>(at)))
-                                         : Value()});
-  // The largest of those that are left comes to the end in each round.
-  for (size_t left = elements.size(); left > 1; --left)
+    elements.push_back({element(at), isa<ArgsortOp>(op_) ? position(at) : Value()});
+  // The last one of those that are left comes to the end in each round. It is stored at once, so that one grid
+  // can compute and store them all.
+  llvm::SmallVector<Value> parts(elements.size());
+  for (size_t left = elements.size(); left > 0; --left) {
     for (size_t at = 0; at + 1 < left; ++at)
       order(elements[at], elements[at + 1]);
-  llvm::SmallVector<Value> parts;
-  for (const Element &each : elements)
-    parts.push_back(wantsPlaces ? each.place : each.key);
-  // A median, or the least of each row, is one of them.
+    const Element &last = elements[left - 1];
+    parts[left - 1] = last.place ? last.place : last.key;
+    if (isStored)
+      put(parts[left - 1], left - 1, ref);
+  }
   for (Operation *user : llvm::make_early_inc_range(op_->getUsers()))
     if (auto slice = dyn_cast<SliceOp>(user))
       if (std::optional<int64_t> at = elementOf(slice)) {
         slice.replaceAllUsesWith(parts[static_cast<size_t>(*at)]);
         slice->erase();
       }
-  // Lengths are those of the operand.
-  op_->getResult(0).replaceUsesWithIf(x_,
-                                      [](OpOperand &use) { return isa<DimOp>(use.getOwner()); });
-  if (!op_->use_empty())
-    op_->getResult(0).replaceAllUsesWith(together(parts));
+  if (isStored)
+    result.replaceAllUsesWith(loadWhole(b_, loc_, ref, result.getType()));
   op_->erase();
 }
 
