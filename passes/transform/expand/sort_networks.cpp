@@ -5,7 +5,6 @@
 #include "passes/transform/expand/sort_networks.h"
 
 #include "passes/analysis/lengths.h"
-#include "passes/transform/whole_storage.h"
 
 #include "ir/dialect/make_op.h"
 #include "ir/dialect/ptl_dialect.h"
@@ -47,7 +46,7 @@ private:
   Value position(int64_t at) {
     return b_.create<arith::ConstantOp>(loc_, b_.getI32IntegerAttr(static_cast<int32_t>(at)));
   }
-  void put(Value part, size_t at, Value ref);
+  Value together(llvm::ArrayRef<Value> parts);
   Value stays(Value first, Value second);
   void order(Element &first, Element &second);
   Value make(llvm::StringRef name, Type elem, ValueRange operands) {
@@ -117,17 +116,15 @@ Value Network::element(int64_t at) {
                             lengths, ValueRange(), Value(), b_.getDenseI64ArrayAttr({axis_}));
 }
 
-/// Stores an element of each row where it belongs.
-void Network::put(Value part, size_t at, Value ref) {
-  llvm::SmallVector<Value> offsets, lengths;
-  for (int64_t axis = 0; axis < rankOf(x_.getType()); ++axis) {
-    bool isCut = axis == axis_;
-    offsets.push_back(
-        b_.create<arith::ConstantIndexOp>(loc_, isCut ? static_cast<int64_t>(at) : 0));
-    lengths.push_back(isCut ? b_.create<arith::ConstantIndexOp>(loc_, 1) : lengthOf(b_, x_, axis));
-  }
-  b_.create<StoreOp>(loc_, part, ref, offsets, lengths, ValueRange(), Value(),
-                     b_.getDenseI64ArrayAttr({axis_}), IntegerAttr(), StringAttr());
+/// The elements one after the other along the axis.
+Value Network::together(llvm::ArrayRef<Value> parts) {
+  llvm::SmallVector<Extent> extents(rows_);
+  extents.insert(extents.begin() + axis_, Extent::constant(1));
+  llvm::SmallVector<Value> joined;
+  for (Value part : parts)
+    joined.push_back(b_.create<NewAxisOp>(loc_, arrayTypeOf(elementTypeOf(part.getType()), extents),
+                                          part, b_.getDenseI64ArrayAttr({axis_})));
+  return b_.create<ConcatOp>(loc_, op_->getResult(0).getType(), joined, axis_);
 }
 
 /// Where two neighbours are in order: equal ones are, and so is whatever stands before NaN.
@@ -155,37 +152,28 @@ void Network::order(Element &first, Element &second) {
 void Network::rewrite() {
   rows_.assign(extentsOf(x_.getType()).begin(), extentsOf(x_.getType()).end());
   rows_.erase(rows_.begin() + axis_);
+  llvm::SmallVector<Element> elements;
+  for (int64_t at = 0; at < along().length; ++at)
+    elements.push_back({element(at), isa<ArgsortOp>(op_) ? position(at) : Value()});
+  // The last one of those that are left comes to the end in each round.
+  for (size_t left = elements.size(); left > 1; --left)
+    for (size_t at = 0; at + 1 < left; ++at)
+      order(elements[at], elements[at + 1]);
+  llvm::SmallVector<Value> parts;
+  for (const Element &each : elements)
+    parts.push_back(each.place ? each.place : each.key);
   Value result = op_->getResult(0);
   // Lengths are those of the operand.
   result.replaceUsesWithIf(x_, [](OpOperand &use) { return isa<DimOp>(use.getOwner()); });
   // A median, or the least of each row, is an element: the whole is not stored for it.
-  bool isStored = llvm::any_of(op_->getUsers(), [&](Operation *user) {
-    auto slice = dyn_cast<SliceOp>(user);
-    return !slice || !elementOf(slice);
-  });
-  Value ref = isStored ? storageLike(b_, loc_, result) : Value();
-  llvm::SmallVector<Element> elements;
-  for (int64_t at = 0; at < along().length; ++at)
-    elements.push_back({element(at), isa<ArgsortOp>(op_) ? position(at) : Value()});
-  // The last one of those that are left comes to the end in each round. It is stored at once, so that one grid
-  // can compute and store them all.
-  llvm::SmallVector<Value> parts(elements.size());
-  for (size_t left = elements.size(); left > 0; --left) {
-    for (size_t at = 0; at + 1 < left; ++at)
-      order(elements[at], elements[at + 1]);
-    const Element &last = elements[left - 1];
-    parts[left - 1] = last.place ? last.place : last.key;
-    if (isStored)
-      put(parts[left - 1], left - 1, ref);
-  }
   for (Operation *user : llvm::make_early_inc_range(op_->getUsers()))
     if (auto slice = dyn_cast<SliceOp>(user))
       if (std::optional<int64_t> at = elementOf(slice)) {
         slice.replaceAllUsesWith(parts[static_cast<size_t>(*at)]);
         slice->erase();
       }
-  if (isStored)
-    result.replaceAllUsesWith(loadWhole(b_, loc_, ref, result.getType()));
+  if (!result.use_empty())
+    result.replaceAllUsesWith(together(parts));
   op_->erase();
 }
 

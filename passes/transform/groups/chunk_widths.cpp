@@ -35,8 +35,8 @@ int64_t PiecesEmitter::axisOf(TileAxis::Role role) const {
 
 /// Whether the tiles are of a few rows for the reason alone that columns may be many.
 bool PiecesEmitter::mayBeNarrow(int64_t row, int64_t col, unsigned width) const {
-  bool isFull = width == 0 && arms_.widths >= kNarrowGrids;
-  if (!machine_ || groups_.size() != 1 || group_->hasProduct() || isFull || row == kWhole ||
+  bool isFull = number_ >= kNarrowGrids || (width == 0 && arms_.widths >= kNarrowGrids);
+  if (!machine_ || group_->hasProduct() || isFull || row == kWhole ||
       col == kWhole || scheduledStep(*group_, row) || scheduledStep(*group_, col))
     return false;
   // What does not fit is halved, which changes no decision.
@@ -151,10 +151,12 @@ static bool holdsCopies(Value ref) {
 /// be narrower.
 void PiecesEmitter::emitByWidth(llvm::ArrayRef<RootStores> stores, unsigned width) {
   int64_t row = axisOf(TileAxis::Row), col = axisOf(TileAxis::Col);
-  StoreOp into = stores.front().front();
-  // Within a branch boxes are not seen to fill the storage either way.
-  bool isBox = into->getParentOfType<scf::IfOp>() && isOneOfSeveral(into, branch_);
-  bool isFilled = isSeenWhole(into) || isBox || holdsCopies(into.getRef());
+  bool isFilled = llvm::all_of(stores, [&](const RootStores &each) {
+    StoreOp into = each.front();
+    // Within a branch boxes are not seen to fill the storage either way.
+    bool isBox = into->getParentOfType<scf::IfOp>() && isOneOfSeveral(into, branch_);
+    return isSeenWhole(into) || isBox || holdsCopies(into.getRef());
+  });
   Value worthIt = width + 1 < kWidths && isFilled && mayBeNarrow(row, col, width)
                       ? isWorthNarrowing(row, col, width + 1)
                       : Value();

@@ -36,7 +36,7 @@ private:
   void shareReads();
   Groups allWith(llvm::ArrayRef<OpGroup *> groups) const;
   bool mayShare(llvm::ArrayRef<OpGroup *> groups) const;
-  bool areSeparate(llvm::ArrayRef<OpGroup *> groups) const;
+  bool areSeparate(llvm::ArrayRef<OpGroup *> groups, OpGroup *joining = nullptr) const;
   bool isOf(Operation *op, OpGroup *group) const;
   bool copyForGroups(Operation *op);
   std::vector<OpGroup *> fusedWith(OpGroup *group) const;
@@ -91,11 +91,22 @@ BlockGroups::Groups BlockGroups::allWith(llvm::ArrayRef<OpGroup *> groups) const
   return all;
 }
 
+/// Whether the roots are stored in arrays of their own.
+static bool storeApart(llvm::ArrayRef<OpGroup *> groups) {
+  llvm::DenseSet<Value> arrays;
+  return llvm::all_of(groups, [&](OpGroup *group) {
+    StoreOp store = onlyStore(group->root()->getResult(0), [&](Operation *user) {
+      return llvm::any_of(groups, [&](OpGroup *other) { return other->contains(user); });
+    });
+    return !store || arrays.insert(store.getRef()).second;
+  });
+}
+
 bool BlockGroups::mayShare(llvm::ArrayRef<OpGroup *> groups) const {
   return llvm::all_of(
              groups,
              [&](OpGroup *group) { return llvm::all_of(group->members(), limits_.sharesGrid); }) &&
-         mayShareGrid(groups);
+         (limits_.sharesArrays || storeApart(groups)) && mayShareGrid(groups);
 }
 
 /// Adds an operation to all of these groups, which share a grid then, with `own` too where it is not null; false, with nothing changed, if
@@ -118,7 +129,7 @@ bool BlockGroups::join(Operation *op, llvm::ArrayRef<OpGroup *> groups, OpGroup 
     // The tile that several groups share must lie along the same axes for all of them.
     AxisMap map = groups.front()->mapOf(op);
     isJoined = llvm::all_of(groups, [&](OpGroup *group) { return group->mapOf(op) == map; }) &&
-               (!own || own->mapOf(op) == map) && mayShare(all);
+               (!own || own->mapOf(op) == map) && mayShare(all) && areSeparate(all, own);
   }
   if (!isJoined) {
     for (OpGroup *group : joined)
@@ -169,7 +180,8 @@ void BlockGroups::find() {
     if (mayShare && join(&op, users, own))
       groupsOf_[&op].append(users.begin(), users.end());
   }
-  shareReads();
+  if (limits_.sharesArrays)
+    shareReads();
 }
 
 /// Whether both groups read the same tiles of an array that none of them computes.
@@ -203,9 +215,11 @@ static bool readTheSame(const OpGroup &a, const OpGroup &b) {
 static constexpr size_t kMostSharing = 4;
 
 /// Whether none of the groups needs from memory what another one stores, which a grid for both would not have
-/// stored yet.
-bool BlockGroups::areSeparate(llvm::ArrayRef<OpGroup *> groups) const {
+/// stored yet. The root of `joining` becomes a member of those that need it.
+bool BlockGroups::areSeparate(llvm::ArrayRef<OpGroup *> groups, OpGroup *joining) const {
   return llvm::all_of(groups, [&](OpGroup *made) {
+    if (made == joining)
+      return true;
     Groups readers;
     collectUsers(*made->root(), readers);
     return llvm::none_of(readers, [&](OpGroup *reader) {

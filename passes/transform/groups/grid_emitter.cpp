@@ -144,6 +144,8 @@ void GridEmitter::emitGrid(llvm::ArrayRef<RootStores> stores) {
     }
     emitGroup(stores[i]);
   }
+  // Another grid of the same groups, in the other arm of a branch, begins with the first one again.
+  group_ = groups_.front();
   b_.create<YieldOp>(loc_);
 }
 

@@ -49,6 +49,10 @@ struct GroupLimits {
   bool needsIndependentTiles;
   /// What several passes over a long axis would compute again is stored, if that takes less time.
   bool storesRepeatedWork;
+  /// Groups that read the same arrays share a grid, too, so that these are read once; and so may groups that
+  /// store parts of one array. What a chip's tiles take in memory grows with each, and in texts of shared grids it
+  /// is not proved that all parts are stored.
+  bool sharesArrays;
   size_t mostMembers;
 
   /// Whether an operation can be the root of a group, or is dead once groups have grids.
