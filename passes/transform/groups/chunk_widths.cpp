@@ -36,8 +36,8 @@ int64_t PiecesEmitter::axisOf(TileAxis::Role role) const {
 /// Whether the tiles are of a few rows for the reason alone that columns may be many.
 bool PiecesEmitter::mayBeNarrow(int64_t row, int64_t col, unsigned width) const {
   bool isFull = number_ >= kNarrowGrids || (width == 0 && arms_.widths >= kNarrowGrids);
-  if (!machine_ || group_->hasProduct() || isFull || row == kWhole ||
-      col == kWhole || scheduledStep(*group_, row) || scheduledStep(*group_, col))
+  if (!machine_ || group_->hasProduct() || isFull || row == kWhole || col == kWhole ||
+      scheduledStep(*group_, row) || scheduledStep(*group_, col))
     return false;
   // What does not fit is halved, which changes no decision.
   return axis(row).isChunked && axis(col).isChunked &&

@@ -84,8 +84,22 @@ bool isMadeAgainOnChip(Operation *op) {
   return source && bitsOf(source) <= bitsOf(op->getResult(0));
 }
 
-/// Reductions have tiles of their own on a chip, and arms for long axes and narrow columns.
-bool isSharedOnChip(Operation *op) { return isElementwise(op) && !isView(op); }
+/// Whether a value is that of a product, or is made from one in a few steps from element to element.
+bool followsProduct(Value value, int steps) {
+  Operation *op = value.getDefiningOp();
+  if (!op || isProduct(op) || steps == 0)
+    return op && isProduct(op);
+  return (isElementwise(op) || isView(op)) && llvm::any_of(op->getOperands(), [&](Value operand) {
+           return followsProduct(operand, steps - 1);
+         });
+}
+
+/// Reductions have tiles of their own on a chip, and arms for long axes and narrow columns. What follows a
+/// product belongs to its grid, where vector cores compute it beside the next tile's product.
+bool isSharedOnChip(Operation *op) {
+  constexpr int kMostSteps = 4;
+  return isElementwise(op) && !isView(op) && !followsProduct(op->getResult(0), kMostSteps);
+}
 
 } // namespace
 

@@ -103,9 +103,9 @@ static bool stepOnce(Engine &e) {
   if (!takeEvent(e))
     return false;
   if (e.options.maxOperations && e.timeline.operations > e.options.maxOperations)
-    return e.fail(
-        "the chip executes more than " + std::to_string(e.options.maxOperations) +
-        " operations, which would take too long to simulate; smaller lengths have a time");
+    return e.fail("the chip executes more than " + std::to_string(e.options.maxOperations) +
+                  " operations, which would take too long for an estimate; smaller lengths have a "
+                  "time, and so has the whole simulation of `ptlc sim` without `--estimate`");
   return true;
 }
 
