@@ -88,8 +88,11 @@ std::set<std::string> identifiersOf(std::string_view text) {
     // Fields and functions have name spaces of their own, so their words name no value.
     bool isField = begin > 0 && text[begin - 1] == '.';
     bool isCall = i < text.size() && text[i] == '(';
+    // Lengths of tiles have names that no source has, such as `t1.0`, and are not those of a `t1`.
+    bool isTile = i + 1 < text.size() && text[i] == '.' &&
+                  std::isdigit(static_cast<unsigned char>(text[i + 1])) != 0;
     std::string word(text.substr(begin, i - begin));
-    if (!isField && !isCall && isIdentifier(word))
+    if (!isField && !isCall && !isTile && isIdentifier(word))
       found.insert(word);
     // A character that begins no word is passed over, so that the loop always goes on.
     i += i == begin;
