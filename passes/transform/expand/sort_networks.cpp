@@ -49,6 +49,7 @@ private:
   Value together(llvm::ArrayRef<Value> parts);
   Value stays(Value first, Value second);
   void order(Element &first, Element &second);
+  void dropUnread();
   Value make(llvm::StringRef name, Type elem, ValueRange operands) {
     return makeOp(b_, loc_, name, arrayTypeOf(elem, rows_), operands);
   }
@@ -149,6 +150,19 @@ void Network::order(Element &first, Element &second) {
   second.place = select(keep, b.place, a.place);
 }
 
+/// Erases what was put side by side to be sorted alone; its lengths are those of its parts.
+void Network::dropUnread() {
+  auto joined = x_.getDefiningOp<ConcatOp>();
+  if (!joined || !llvm::all_of(joined->getUsers(), [&](Operation *user) {
+        auto dim = dyn_cast<DimOp>(user);
+        return dim && static_cast<int64_t>(dim.getAxis()) != axis_;
+      }))
+    return;
+  for (Operation *user : llvm::make_early_inc_range(joined->getUsers()))
+    user->setOperand(0, joined.getXs().front());
+  joined->erase();
+}
+
 void Network::rewrite() {
   rows_.assign(extentsOf(x_.getType()).begin(), extentsOf(x_.getType()).end());
   rows_.erase(rows_.begin() + axis_);
@@ -175,6 +189,7 @@ void Network::rewrite() {
   if (!result.use_empty())
     result.replaceAllUsesWith(together(parts));
   op_->erase();
+  dropUnread();
 }
 
 void sortByNetworks(func::FuncOp function) {
