@@ -418,8 +418,9 @@ std::vector<ValueId> ExpressionWalk::call(const CallExpr &expr) {
                   !p_.section_->on && p_.own_.empty();
   if (callee.kind != DeclKind::Fn && !isWorker)
     p_.refuse(expr, "`" + callee.name + "`", "it only works on whole arrays of one part");
-  if (!callee.body)
-    throw Refused(); // The error was reported elsewhere.
+  // The error was reported elsewhere; of what is not right nothing is known, such as the condition of an `if`.
+  if (!callee.body || callee.hasErrors)
+    throw Refused();
   if (!expr.checks.empty() || !callee.tunables.empty())
     p_.refuse(expr, "`" + callee.name + "`", "it has conditions that are not proved, or tunables");
   // The body of the callee is walked anew for each call, because its values lie where the arguments of this call lie.
