@@ -105,10 +105,21 @@ export class Workbench {
    * made again, as a person would, until `look` sees what comes of it. */
   async clickLens(pattern, what, look) {
     const lens = this.page.locator(".codelens-decoration a", { hasText: pattern }).first();
+    let tries = 0;
     return until(what, async () => {
+      if (tries++ > 1) await this.renewLenses();
       await lens.click({ timeout: 5000 });
       return until("it", look, 5000);
     });
+  }
+  /** After edits in quick succession the editor may keep lenses whose commands it has put away ("Actual command not
+   * found"), until the text changes. */
+  async renewLenses() {
+    await this.page.keyboard.press("Escape");
+    await this.page.keyboard.press("Control+1");
+    await this.page.keyboard.type(" ");
+    await this.page.keyboard.press("Control+Z");
+    await new Promise((done) => setTimeout(done, 1000)); // New ones come after a pause.
   }
   /** Near the beginning of a line: a line is as wide as the widest of all, and a click at its middle would scroll. */
   async clickInPreview(piece) {
