@@ -31,6 +31,14 @@ bool isPartsCall(Context &ctx, NodeId node) {
   return isCallOf(ctx, node, "parts") && !lookupCallable(ctx, "parts");
 }
 
+/// A range behind a name, as what `tiles` or `parts` cuts.
+static void cutRange(Context &ctx, NodeId node, const RangeInfo &range, TilesExpr *tiles) {
+  if (!range.step.isConstant(1))
+    ctx.sink.report(DiagId::TilesOfSteps, ctx.span(node), {});
+  tiles->lo = dimValue(ctx, range.start, node);
+  tiles->hi = dimValue(ctx, ctx.dims.add(range.start, range.length), node);
+}
+
 /// `0..n`, `r` or `N` as what `tiles` cuts.
 static void checkTiled(Context &ctx, NodeId node, TilesExpr *tiles) {
   NodeId inner = skipParens(ctx, node);
@@ -50,11 +58,7 @@ static void checkTiled(Context &ctx, NodeId node, TilesExpr *tiles) {
   }
   Operand operand = checkOperand(ctx, inner);
   if (operand.expr && operand.expr->type->kind == TypeKind::Range) {
-    const RangeInfo *range = operand.expr->type->range;
-    if (!range->step.isConstant(1))
-      ctx.sink.report(DiagId::TilesOfSteps, ctx.span(inner), {});
-    tiles->lo = dimValue(ctx, range->start, inner);
-    tiles->hi = dimValue(ctx, ctx.dims.add(range->start, range->length), inner);
+    cutRange(ctx, inner, *operand.expr->type->range, tiles);
     return;
   }
   // `tiles(N, T)` counts from 0.
@@ -140,11 +144,7 @@ PartsCall readPartsCall(Context &ctx, NodeId node) {
 static bool checkWhatPartsCut(Context &ctx, NodeId node, TilesExpr *parts) {
   Operand operand = checkOperand(ctx, skipParens(ctx, node));
   if (operand.expr && operand.expr->type->kind == TypeKind::Range) {
-    const RangeInfo *range = operand.expr->type->range;
-    if (!range->step.isConstant(1))
-      ctx.sink.report(DiagId::TilesOfSteps, ctx.span(node), {});
-    parts->lo = dimValue(ctx, range->start, node);
-    parts->hi = dimValue(ctx, ctx.dims.add(range->start, range->length), node);
+    cutRange(ctx, node, *operand.expr->type->range, parts);
     return true;
   }
   parts->lo = dimValue(ctx, ctx.dims.constant(0), node);
