@@ -261,7 +261,10 @@ static NodeId parseBody(Parser &p, uint8_t flags, TokenIndex main) {
   }
   if (isExtern)
     return kNoNode;
-  if (p.at(TokenKind::EndOfFile) || p.atDeclaration()) {
+  // A signature that ends with its line lacks its body, or a clause that the next line begins with;
+  // what is indented there is a body without braces.
+  bool endsHere = p.token().newlineBefore && indentationOf(p, p.position) == 0;
+  if (p.at(TokenKind::EndOfFile) || p.atDeclaration() || endsHere) {
     p.error(DiagId::MissingBody, {std::string(p.tree.tokenText(main))});
     return p.missing();
   }

@@ -230,6 +230,19 @@ TEST(ParseDecl, UnfinishedHeadersLeaveTheNextDeclaration) {
     }
 }
 
+TEST(ParseDecl, AHeaderThatEndsWithItsLineLacksABody) {
+  std::string header = "kernel a[N](\n    x: f32[N],\n) -> (y: f32[N])\n";
+  const std::pair<const char *, const char *> cases[] = {
+      {"", "E0129"},
+      {"whe", "E0129 E0111"}, // `where`, perhaps, while it is being written
+      {"where N >= 1", "E0129"},
+      {"    y[:] = x", "E0107 E0111"},
+      {"{ y[:] = x }", ""},
+  };
+  for (const auto &[rest, codes] : cases)
+    EXPECT_EQ(Parsed(header + rest + "\n").codes(), codes) << rest;
+}
+
 TEST(Parse, FindsTokensAndNodes) {
   Parsed p(returning("alpha * beta"));
   auto offset = static_cast<uint32_t>(p.file.text().find("beta"));

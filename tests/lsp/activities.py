@@ -134,8 +134,9 @@ def renamed_local(typist):
     if not place:
         return None
     body = typist.text[slice(*place)]
+    # A word of a clause, which a local may be named after, stays what it is.
     names = sorted({n for n in re.findall(r"\b(?:let|var|in|parallel|for) ([a-z]\w*)", body) if f"{n}:" not in body and f".{n}" not in body
-                    and f"{n}(" not in body and f'"{n}' not in body})
+                    and f"{n}(" not in body and f'"{n}' not in body and f" {n} " not in body.split("{")[0]})
     return renamed(typist, *place, typist.random.choice(names)) if names else None
 
 
