@@ -18,7 +18,7 @@ static std::vector<TileBufType> tilesOf(ModuleOp module) {
   module.walk([&](Operation *op) {
     // A window is declared with a wider type than its result has.
     if (auto window = dyn_cast<SubsetOp>(op)) {
-      tiles.insert(windowType(window.getSource().getType(), window.getType()));
+      tiles.insert(windowType(window));
       return;
     }
     for (Type type : op->getResultTypes())

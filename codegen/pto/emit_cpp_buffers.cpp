@@ -65,7 +65,7 @@ void emitTileAt(CppCode &code, Operation *op, const CppExpression &address, Tile
 }
 
 void emitWindow(CppCode &code, SubsetOp op) {
-  TileBufType source = op.getSource().getType(), type = windowType(source, op.getType());
+  TileBufType source = bufferTypeOf(op), type = windowType(op);
   // A tile that a queue binds has no address of its own, so the library makes the window.
   const CppExpression *known = code.addressOf(op.getSource());
   if (!known) {

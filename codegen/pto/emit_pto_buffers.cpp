@@ -34,7 +34,7 @@ void emitSlot(PtoCode &code, MultiTileGetOp op) {
 }
 
 void emitWindow(PtoCode &code, SubsetOp op) {
-  TileBufType source = op.getSource().getType(), window = op.getType();
+  TileBufType source = bufferTypeOf(op), window = op.getType();
   // A pop gives a tile whose address only PTOAS knows.
   const TileAddress *known = code.addressOf(op.getSource());
   if (!known) {
@@ -73,7 +73,7 @@ void emitWindow(PtoCode &code, SubsetOp op) {
     along(op.getRow(), strides.row, "_row");
     along(op.getCol(), strides.col, "_col");
   }
-  emitTileAt(code, op, address, windowType(source, window), op.getValidRow(), op.getValidCol());
+  emitTileAt(code, op, address, windowType(op), op.getValidRow(), op.getValidCol());
 }
 
 /// Emits an alias of a tile with another type: a tile at the same address, where that is known.

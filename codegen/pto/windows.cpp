@@ -9,7 +9,14 @@ WindowStrides windowStrides(TileBufType tile) {
   return {elementOffset(tile, boxes, 0) / boxes, elementOffset(tile, 0, boxes) / boxes};
 }
 
-TileBufType windowType(TileBufType source, TileBufType window) {
+TileBufType bufferTypeOf(SubsetOp window) {
+  while (auto outer = window.getSource().getDefiningOp<SubsetOp>())
+    window = outer;
+  return window.getSource().getType();
+}
+
+TileBufType windowType(SubsetOp op) {
+  TileBufType source = bufferTypeOf(op), window = op.getType();
   bool rowMajor = source.getLayout().box == Layout::RowMajor;
   bool isBoxed = source.getLayout().inner != Layout::None;
   // One row needs no stride, and moves between tiles want their shapes alike.

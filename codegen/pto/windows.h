@@ -12,9 +12,13 @@ struct WindowStrides {
 };
 WindowStrides windowStrides(TileBufType tile);
 
-/// The type of a tile that represents a window. Its buffer extends as far as that of the source in
-/// the direction in which elements are contiguous, so that the strides are equal.
-TileBufType windowType(TileBufType source, TileBufType window);
+/// The type of the tile in whose buffer a window lies; of a window of a window, that of the
+/// outermost one's source. Its strides are those of the window.
+TileBufType bufferTypeOf(SubsetOp window);
+
+/// The type of a tile that represents a window. Its buffer extends as far as `bufferTypeOf` in the
+/// direction in which elements are contiguous, so that the strides are equal.
+TileBufType windowType(SubsetOp window);
 
 /// Bytes from one slot of a multi-tile to the next.
 int64_t slotStride(MultiTileBufType type, int64_t alignment);

@@ -3,6 +3,7 @@
 #include "compile/call/known_arguments.h"
 #include "compile/chip/lower_to_chip.h"
 #include "compile/entry/manifest.h"
+#include "compile/simulate/kernel_lines.h"
 
 #include <utility>
 
@@ -123,7 +124,10 @@ CompiledExecutor::runOnChip(const Variant &variant, const rt::CallArguments &inp
     call.lengths.push_back(length.value_or(0));
   if (variant.stages && simulation.values && !stagesAgree(variant, call))
     return std::nullopt;
-  rt::Failure failure = variant.chip->run(arrays, call.scalars, call.lengths, simulation);
+  KernelLines lines;
+  ChipRun how = simulation;
+  how.options.print = [&](const rt::sim::Printed &printed) { lines.add(printed); };
+  rt::Failure failure = variant.chip->run(arrays, call.scalars, call.lengths, how);
   if (failure.code == PTL_ERROR_INTERNAL) {
     std::string at = failure.line ? failure.file + ":" + std::to_string(failure.line) + ": " : "";
     context_.log().reportFault("simulator", at + failure.message);

@@ -142,12 +142,13 @@ Bound buildBlockExpr(BuildContext &c, const BlockExpr &call) {
     return Bound::of(buildWindow(c, call));
   case BlockOp::Reshape: {
     ValidPart valid = validPart(c, *call.type);
-    return Bound::of(c.make<pto::TReshapeOp>(loc, tileType(c, *call.type),
-                                             buildValue(c, *call.ins[0]), valid.rows, valid.cols));
+    return Bound::of(c.make<pto::TReshapeOp>(
+        loc, tileType(c, *call.type), buildAliased(c, call, "treshape"), valid.rows, valid.cols));
   }
   case BlockOp::Bitcast:
-    return Bound::of(c.make<pto::BitcastOp>(
-        loc, tileType(c, *call.type), buildValue(c, *call.ins[0]), mlir::Value(), mlir::Value()));
+    return Bound::of(c.make<pto::BitcastOp>(loc, tileType(c, *call.type),
+                                            buildAliased(c, call, "bitcast"), mlir::Value(),
+                                            mlir::Value()));
   // Views are built where they are used; queues were described at their declaration.
   case BlockOp::View:
   case BlockOp::Initialize:

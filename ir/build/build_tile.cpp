@@ -5,6 +5,7 @@
 #include "ir/build/build_expr.h"
 #include "ir/build/build_type.h"
 #include "ir/build/manual.h"
+#include "ir/dialect/windows.h"
 
 using namespace mlir;
 
@@ -62,6 +63,15 @@ mlir::Value buildSlot(BuildContext &c, const BlockExpr &slot, pto::TileBufType t
   return c.make<pto::MultiTileGetOp>(slots.getLoc(), type, slots, number, valid.rows, valid.cols);
 }
 
+mlir::Value buildAliased(BuildContext &c, const BlockExpr &alias, llvm::StringRef name) {
+  mlir::Value source = buildValue(c, *alias.ins[0]);
+  if (source && pto::hasGaps(source))
+    c.fail(DiagId::WrongOperand, alias.ins[0]->span,
+           {name.str(), "1", "a window between whose rows other elements lie",
+            "a whole buffer or whole rows of one"});
+  return source;
+}
+
 mlir::Value buildWindow(BuildContext &c, const BlockExpr &window) {
   Location loc = c.here(window);
   pto::TileBufType type = tileType(c, *window.type);
@@ -76,7 +86,8 @@ mlir::Value buildWindow(BuildContext &c, const BlockExpr &window) {
   if (same && base.getType() == type && !type.hasDynamicValid())
     return base;
   Location place = base.getLoc();
-  if (same)
+  // An alias lies without gaps, which a window does not.
+  if (same && !pto::hasGaps(base))
     return c.make<pto::TReshapeOp>(place, type, base, valid.rows, valid.cols);
   return c.make<pto::SubsetOp>(isa<NameLoc>(place) ? place : loc, type, base, row, col, valid.rows,
                                valid.cols);

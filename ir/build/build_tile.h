@@ -16,5 +16,8 @@ ValidPart validPart(BuildContext &c, const Type &type);
 mlir::Value buildSlot(BuildContext &c, const BlockExpr &slot, pto::TileBufType type,
                       const ValidPart &valid);
 mlir::Value buildWindow(BuildContext &c, const BlockExpr &window);
+/// Builds what a `treshape` or `bitcast`, which `name` is, sees with another type. Reports a window
+/// with gaps.
+mlir::Value buildAliased(BuildContext &c, const BlockExpr &alias, llvm::StringRef name);
 
 } // namespace ptl::ir

@@ -44,9 +44,9 @@ defvar Ptl_Attributes = [
   Ptl_Attribute<"strides", StrAttr, ["Argument"], ["tensor", "tile"],
     "The type of the array declares strides, so that it need not be dense: `rows` where neighbours on the last axis lie side by side all the same, `any` where they need not.",
     ["ir/build"], ["passes/transform", "codegen/cpu"], ["rows", "any"]>,
-  Ptl_Attribute<"texts", ArrayAttr, ["Operation"], ["tensor", "tile"],
-    "By value of a `print`, the text that is written in its place; a unit where the value is.",
-    ["ir/build"], ["passes/lower_block", "codegen/cpu", "codegen/source", "compile"]>,
+  Ptl_Attribute<"texts", ArrayAttr, ["Operation"], ["tensor", "tile", "block"],
+    "By value of a `print`, the text that is written in its place; a unit where the value is. On a `tprint`: the text in front, the type of the value (a unit if there is only text), and, if it ends the line, the text behind.",
+    ["ir/build", "passes/lower_block"], ["passes/lower_block", "codegen/cpu", "codegen/source", "compile", "runtime/sim/load"]>,
 
   // ---- schedules ------------------------------------------------------------------------------------------
   Ptl_Attribute<"items", ArrayAttr, ["Function"], ["tensor"],

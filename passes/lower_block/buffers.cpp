@@ -2,6 +2,7 @@
 // can be read in.
 #include "passes/lower_block/buffers.h"
 #include "frontend/base/round_up.h"
+#include "ir/dialect/windows.h"
 #include "passes/lower_block/lower_bits.h"
 #include "passes/lower_block/lower_memory.h"
 #include "passes/lower_block/queues.h"
@@ -247,9 +248,19 @@ Operation *emit(KernelContext &c, Location loc, InstructionId id, ValueRange ins
 Value reshape(KernelContext &c, Value buffer, pto::TileBufType type, Value rows, Value cols) {
   if (buffer.getType() == type)
     return buffer;
-  return c.b.create<pto::TReshapeOp>(buffer.getLoc(), type, buffer,
-                                     type.getValidRows() == pto::kDynamic ? rows : Value(),
-                                     type.getValidCols() == pto::kDynamic ? cols : Value());
+  Value validRows = type.getValidRows() == pto::kDynamic ? rows : Value(),
+        validCols = type.getValidCols() == pto::kDynamic ? cols : Value();
+  auto from = cast<pto::TileBufType>(buffer.getType());
+  bool hasSameForm = from.getRows() == type.getRows() && from.getCols() == type.getCols() &&
+                     from.getLayout() == type.getLayout() &&
+                     from.getElementType() == type.getElementType();
+  // An alias lies without gaps, so another valid part of a window is a window, too.
+  if (hasSameForm && pto::hasGaps(buffer)) {
+    Value zero = constant(c, 0);
+    return c.b.create<pto::SubsetOp>(buffer.getLoc(), type, buffer, zero, zero, validRows,
+                                     validCols);
+  }
+  return c.b.create<pto::TReshapeOp>(buffer.getLoc(), type, buffer, validRows, validCols);
 }
 
 Value columnView(KernelContext &c, const Tile &column) {

@@ -8,6 +8,7 @@
 #include "passes/lower_block/lower_bits.h"
 #include "passes/lower_block/lower_manual.h"
 #include "passes/lower_block/lower_memory.h"
+#include "passes/lower_block/lower_print.h"
 #include "passes/lower_block/lower_moves.h"
 #include "passes/lower_block/lower_product.h"
 #include "passes/lower_block/lower_scalars.h"
@@ -273,8 +274,8 @@ static void lowerKind(KernelContext &c, Operation *op) {
     return lowerNestedGrid(c, grid);
   if (auto check = dyn_cast<ir::CheckOp>(op))
     return lowerCheck(c, check);
-  if (isa<ir::PrintOp>(op))
-    return lowerPrint(c, op);
+  if (auto print = dyn_cast<ir::PrintOp>(op))
+    return lowerPrint(c, print);
   if (isa<ir::SliceOp, ir::LoadOp>(op))
     return lowerSlice(c, op);
   if (auto store = dyn_cast<ir::StoreOp>(op)) {

@@ -128,37 +128,6 @@ void lowerWhile(KernelContext &c, scf::WhileOp loop) {
   bindCarried(c, loop.getResults(), made.getResults(), *after);
 }
 
-void lowerPrint(KernelContext &c, Operation *op) {
-  // The vector cores print, since they have the values.
-  if (c.core == CoreKind::Cube)
-    return;
-  Location loc = op->getLoc();
-  ArrayAttr texts = attrs::texts.of(op);
-  for (auto [number, operand] : llvm::enumerate(op->getOperands())) {
-    // The instruction prints tiles; a text is written by no core.
-    if (texts && isa<StringAttr>(texts[number]))
-      continue;
-    std::optional<Tile> tile = operandTile(c, op, operand);
-    if (!tile)
-      return;
-    if (tile->form == Tile::Form::Mask)
-      tile = bytesOf(c, *tile, loc);
-    if (isScalar(c, operand)) {
-      if (operand.getType().isIndex()) {
-        // Tiles have no elements of the type of lengths.
-        tile->scalar = c.b.create<arith::IndexCastOp>(loc, c.b.getI32Type(), tile->scalar);
-        tile->element = c.b.getI32Type();
-      }
-      tile->extents = {1, 1, constant(c, 1), constant(c, 1)};
-    }
-    Tile printed = materialise(c, *tile, loc);
-    MemoryBox once;
-    // What both vector cores have is printed by one of them.
-    once.present = onceOnly(c, op, {}, ir::extentsOf(operand.getType()));
-    whenPresent(c, once, loc, [&] { emit(c, loc, InstructionId::TPrint, {printed.buffer}, {}); });
-  }
-}
-
 void lowerCheck(KernelContext &c, ir::CheckOp check) {
   Location loc = check.getLoc();
   Value holds = scalarOf(c, check.getCondition());

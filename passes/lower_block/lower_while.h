@@ -1,12 +1,10 @@
-// Lowers loops with an unknown number of iterations, prints, and checks.
+// Lowers loops with an unknown number of iterations, and checks.
 #pragma once
 
 #include "passes/lower_block/kernel_context.h"
 
 namespace ptl::block {
 
-/// Lowers a print. Tiles go to the device's log; scalars are printed as tiles of one element.
-void lowerPrint(KernelContext &c, Operation *op);
 /// Lowers a loop whose condition is arithmetic on scalars.
 void lowerWhile(KernelContext &c, mlir::scf::WhileOp loop);
 /// Lowers a check to a branch that stops the kernel. In a mixed kernel each core checks the

@@ -18,7 +18,7 @@ namespace ptl::block {
 std::optional<int64_t> tileBytes(Type type) {
   Type element = elementTypeOf(type);
   int64_t bytes = element.isIntOrFloat() ? (element.getIntOrFloatBitWidth() + 7) / 8 : 8;
-  for (const Extent &extent : extentsOf(type)) {
+  for (const Extent &extent : ir::extentsOf(type)) {
     if (extent.capacity == Extent::kUnknown)
       return std::nullopt;
     bytes *= std::max<int64_t>(1, extent.capacity);
@@ -93,7 +93,7 @@ bool PartMaker::mayLoadHere(LoadOp load, int64_t axis, bool shifted) {
 static int64_t reshapedAxis(ReshapeOp op, int64_t axis) {
   auto axesOf = [](Value value) {
     llvm::SmallVector<int64_t> axes;
-    for (auto [i, extent] : llvm::enumerate(extentsOf(value.getType())))
+    for (auto [i, extent] : llvm::enumerate(ir::extentsOf(value.getType())))
       if (!extent.isOne())
         axes.push_back(static_cast<int64_t>(i));
     return axes;
@@ -101,8 +101,8 @@ static int64_t reshapedAxis(ReshapeOp op, int64_t axis) {
   Value source = op.getX();
   llvm::SmallVector<int64_t> from = axesOf(source), to = axesOf(op);
   auto same = [&](int64_t a, int64_t b) {
-    return extentsOf(source.getType())[static_cast<size_t>(a)] ==
-           extentsOf(op.getType())[static_cast<size_t>(b)];
+    return ir::extentsOf(source.getType())[static_cast<size_t>(a)] ==
+           ir::extentsOf(op.getType())[static_cast<size_t>(b)];
   };
   int64_t front = 0, back = 0, most = static_cast<int64_t>(std::min(from.size(), to.size()));
   auto fromEnd = [](llvm::ArrayRef<int64_t> axes, int64_t i) {
@@ -151,8 +151,8 @@ static std::optional<llvm::SmallVector<std::pair<unsigned, int64_t>>> partsRead(
 static bool isWholeAxis(SliceOp slice, int64_t axis) {
   int64_t base = baseAxisOf(slice, axis);
   return matchPattern(slice.getOffsets()[static_cast<unsigned>(base)], m_Zero()) &&
-         extentsOf(slice.getType())[static_cast<size_t>(axis)] ==
-             extentsOf(slice.getSource().getType())[static_cast<size_t>(base)];
+         ir::extentsOf(slice.getType())[static_cast<size_t>(axis)] ==
+             ir::extentsOf(slice.getSource().getType())[static_cast<size_t>(base)];
 }
 
 PartMaker::Kind PartMaker::kindOf(Value value, int64_t axis, bool shifted) {
@@ -267,7 +267,7 @@ Value PartMaker::cutOut(Value value, int64_t axis, Value offset) {
   for (int64_t i = 0; i < rankOf(value.getType()); ++i) {
     offsets.push_back(i == axis ? offset : b_->create<arith::ConstantIndexOp>(loc, 0).getResult());
     // All other axes are taken whole.
-    lengths.push_back(i == axis ? part_.length : lengthOf(*b_, value, i));
+    lengths.push_back(i == axis ? part_.length : ir::lengthOf(*b_, value, i));
   }
   return b_->create<SliceOp>(loc, typeOf(value, axis), value, offsets, lengths, ValueRange(),
                              Value(), llvm::ArrayRef<int64_t>());
@@ -312,7 +312,7 @@ Value PartMaker::clone(Operation *op, int64_t axis, ValueRange operands) {
 /// An operation that makes an array has an operand for each length that is no number.
 Value PartMaker::fill(Operation *op, int64_t axis, Value offset) {
   Value result = op->getResult(0);
-  llvm::ArrayRef<Extent> extents = extentsOf(result.getType());
+  llvm::ArrayRef<Extent> extents = ir::extentsOf(result.getType());
   auto named =
       static_cast<size_t>(llvm::count_if(extents, [](const Extent &e) { return !e.isConstant(); }));
   bool lengthsFirst = isa<FullOp>(op); // and behind them the value
@@ -323,7 +323,7 @@ Value PartMaker::fill(Operation *op, int64_t axis, Value offset) {
     bool own = static_cast<int64_t>(i) == axis;
     // The part may have a constant length where the whole has none, and the other way round.
     if (!(own ? part_.extent : extent).isConstant())
-      operands.push_back(own ? part_.length : lengthOf(*b_, result, static_cast<int64_t>(i)));
+      operands.push_back(own ? part_.length : ir::lengthOf(*b_, result, static_cast<int64_t>(i)));
   }
   if (lengthsFirst)
     llvm::append_range(operands, op->getOperands().drop_front(named));

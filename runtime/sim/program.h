@@ -94,7 +94,7 @@ struct Step {
   uint16_t scratch = 0; ///< bit i: input i is scratch
   bool validRowGiven = false,
        validColGiven = false; ///< the last operands are the valid rows or columns
-  int32_t target = -1;        ///< of jumps
+  int32_t target = -1;        ///< of jumps; of traps and prints the index in `checks` and `prints`
   int32_t queue = -1;
   int32_t number = 0;    ///< of pushes: number among the places that push to the queue
   uint8_t split = 0;     ///< of queues: 0 whole, 1 rows, 2 columns split between the vector cores
@@ -128,9 +128,20 @@ struct Check {
   std::string status, message;
 };
 
+/// What a `tprint` writes of a line of the source's `print`.
+struct PrintedPart {
+  std::string before; ///< the text in front of the value
+  std::string behind; ///< the text behind the last value of the line
+  bool endsLine = true;
+  bool hasValue = true;          ///< false: the line is only text
+  ElemKind elem = ElemKind::F32; ///< the element type in the source
+  std::vector<int64_t> extents;  ///< in the source; -1: not constant
+};
+
 struct Function {
   bool cube = false;
   std::vector<Check> checks;
+  std::vector<PrintedPart> prints;
   std::vector<Step> steps;
   int32_t numScalars = 0, numTiles = 0, numViews = 0;
   std::vector<Register> arguments;

@@ -21,6 +21,16 @@ enum class Schedule : uint8_t {
 };
 inline constexpr std::string_view scheduleNames[] = {"program", "eager", "lazy", "random"};
 
+/// A value that a core prints, and the text around it.
+struct Printed {
+  int64_t block = 0;
+  int32_t core = 0; ///< of the group; the cube core is first if there is one
+  const PrintedPart *part = nullptr;
+  ElemKind elem = ElemKind::F32; ///< of the elements in `bytes`
+  int64_t rows = 0, cols = 0;
+  std::vector<uint8_t> bytes; ///< row by row
+};
+
 struct Options {
   Schedule schedule = Schedule::Program;
   uint64_t seed = 0;
@@ -34,6 +44,7 @@ struct Options {
       0; ///< per group; 0: as many as the chip has for a kernel with a cube function, else 1
   uint64_t maxSteps = 0;                         ///< of all cores; 0: no limit
   std::function<void(const TraceEvent &)> trace; ///< called after every operation on a pipe
+  std::function<void(Printed)> print;            ///< called by prints, if values are computed
   bool values = true;           ///< false: only times are computed, memories have no bytes
   bool countEvents = false;     ///< events are counters, for runs in which waits are skipped
   bool sample = false;          ///< iterations of loops represent others like them (sampling.h)

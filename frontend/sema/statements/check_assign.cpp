@@ -143,7 +143,9 @@ static void reportUnfit(Context &ctx, const AssignStmt *stmt, const Expr *value,
       report.help("`" + stmt->target->name + "[..] = …` assigns it to every element");
     return;
   }
-  offerConversion(ctx, report, value->span, value->type->elem, type->elem);
+  // The value of `x += e` is the whole statement, in which `e` is what can be converted.
+  Span written = ctx.span(AssignStmtView(ctx.tree, stmt->syntax).value());
+  offerConversion(ctx, report, written, value->type->elem, type->elem);
 }
 
 /// The value as the place takes it: equal element types; extents of 1, missing axes and scalars

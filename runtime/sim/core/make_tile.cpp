@@ -54,27 +54,20 @@ static bool takeWindow(CoreState &core, const Step &step, Tile &made) {
   return true;
 }
 
-/// Makes an alias of a tile with another form. A window that is not the whole buffer can only have
-/// one if its rows are adjacent.
+/// Makes an alias of a tile. A window that is not the whole buffer can only have one if its elements
+/// are adjacent: emitted code takes a tile at the same address for it, which has no gaps.
 static bool takeAlias(CoreState &core, const Step &step, Tile &made) {
   const Tile &source = core.registers.tile(step.operands[0]);
-  bool rowsInARow = source.layout.inner == ElementOrder::None &&
-                    source.layout.box == ElementOrder::RowMajor && source.cols == source.bufferCols;
+  bool isBoxed = source.layout.inner != ElementOrder::None,
+       byRows = source.layout.box == ElementOrder::RowMajor,
+       isAdjacent = !isBoxed && (byRows ? source.cols == source.bufferCols || source.rows == 1
+                                        : source.rows == source.bufferRows || source.cols == 1);
   bool whole = source.rows == source.bufferRows && source.cols == source.bufferCols;
-  bool sameForm = made.rows == source.rows && made.cols == source.cols &&
-                  made.layout == source.layout && elemBytes(made.elem) == elemBytes(source.elem);
   made.core = source.core;
   made.address = source.address;
-  if (sameForm) {
-    made.bufferRows = source.bufferRows;
-    made.bufferCols = source.bufferCols;
-    made.row0 = source.row0;
-    made.col0 = source.col0;
-    return true;
-  }
   // Between the rows of a window lie bytes of its neighbours, which a tile of another shape would
   // take for its own.
-  if (!whole && !rowsInARow)
+  if (!whole && !isAdjacent)
     return failAt(core, step, "takes a window of a tile for another shape");
   // An alias of whole rows begins at the window's first element.
   made.address += whole ? 0 : elementOffset(source, 0, 0);

@@ -31,6 +31,20 @@ static bool executeHeld(Execution &x, HeldWrites *held) {
   return true;
 }
 
+/// Hands the tile that a `tprint` has executed on to whoever shows lines.
+static void showPrinted(CoreState &core, const Issued &issued, const Plane &tile) {
+  const auto &show = core.launch.options.print;
+  if (!show || issued.step->target < 0)
+    return;
+  const PrintedPart &part = core.function.prints[static_cast<size_t>(issued.step->target)];
+  Printed printed{core.group.block(), core.index, &part, tile.elem, tile.rows, tile.cols, {}};
+  int64_t rowBytes = tile.cols * elemBytes(tile.elem);
+  printed.bytes.resize(static_cast<size_t>(tile.rows * rowBytes));
+  for (int64_t row = 0; row < tile.rows; ++row)
+    loadBits(tile, row, 0, tile.cols, printed.bytes.data() + row * rowBytes);
+  show(std::move(printed));
+}
+
 static bool execute(CoreState &core, const Issued &issued, HeldWrites *held) {
   // Without values only times are wanted, and nothing is executed.
   if (!core.launch.options.values)
@@ -40,6 +54,8 @@ static bool execute(CoreState &core, const Issued &issued, HeldWrites *held) {
   bool ok = x.prepare() && (kind == StepKind::Push  ? runPush(core, x, issued, held)
                             : kind == StepKind::Pop ? runPop(core, x, issued, held)
                                                     : executeHeld(x, held));
+  if (ok && kind == StepKind::Instruction && x.id() == InstructionId::TPrint)
+    showPrinted(core, issued, x.in(0));
   return ok || failAt(core, *issued.step, x.fault());
 }
 

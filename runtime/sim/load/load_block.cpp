@@ -2,6 +2,7 @@
 // instructions.
 #include "ir/dialect/attributes.h"
 #include "ir/dialect/cross_core.h"
+#include "ir/dialect/element_types.h"
 #include "runtime/sim/execution.h"
 #include "runtime/sim/load/function_loader.h"
 
@@ -248,6 +249,26 @@ bool FunctionLoader::loadModifier(Operation *op, NamedAttribute attribute, Modif
   return true;
 }
 
+/// The note of a `tprint` about its line.
+static std::optional<PrintedPart> printedPartOf(Operation *op) {
+  ArrayAttr texts = attrs::texts.of(op);
+  if (!texts || texts.size() < 2 || !isa<StringAttr>(texts[0]))
+    return std::nullopt;
+  PrintedPart part;
+  part.before = cast<StringAttr>(texts[0]).str();
+  part.endsLine = texts.size() > 2;
+  if (part.endsLine)
+    part.behind = cast<StringAttr>(texts[2]).str();
+  auto type = dyn_cast<TypeAttr>(texts[1]);
+  part.hasValue = type != nullptr;
+  if (!type)
+    return part;
+  part.elem = ir::elemKindOf(ir::elementTypeOf(type.getValue()));
+  for (const ir::Extent &extent : ir::extentsOf(type.getValue()))
+    part.extents.push_back(extent.isConstant() ? extent.length : -1);
+  return part;
+}
+
 bool FunctionLoader::loadInstruction(Operation *op) {
   pto::Instruction instruction(op);
   if (!isSimulated(instruction.id()))
@@ -260,6 +281,10 @@ bool FunctionLoader::loadInstruction(Operation *op) {
   step.instruction = instruction.id();
   step.pipe = instruction.pipe();
   step.modifiers = modifiers;
+  if (std::optional<PrintedPart> part = printedPartOf(op)) {
+    step.target = static_cast<int32_t>(function_.prints.size());
+    function_.prints.push_back(std::move(*part));
+  }
   step.numOuts = static_cast<uint8_t>(instruction.outs().size());
   // Scratch operands are marked because they are overwritten with poison before each use.
   for (unsigned i = 0; i < instruction.ins().size(); ++i)
