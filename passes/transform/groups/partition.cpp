@@ -59,7 +59,9 @@ struct PartitionPass : impl::PartitionBase<PartitionPass> {
     tileRecurrences(getOperation(), kRecurrencesOnCpu);
     forwardStorage(getOperation()); // of what loops leave
     storeParts(getOperation());
+    divideCopies(getOperation());
     askOperands(getOperation());
+    repeatPositions(getOperation());
     makeGrids(getOperation(), kCpuLimits, [&](llvm::ArrayRef<OpGroup *> groups, unsigned number) {
       PartitionEmitter(groups, sizes, number).emit();
     });
