@@ -5,6 +5,7 @@
 #include "passes/transform/forward_storage.h"
 #include "passes/transform/groups/find_groups.h"
 #include "passes/transform/groups/fold_grids.h"
+#include "passes/transform/groups/group_schedule.h"
 #include "passes/transform/groups/partition_emit.h"
 #include "passes/transform/groups/schedule_effects.h"
 #include "passes/transform/store_parts.h"
@@ -33,6 +34,21 @@ static void askOperands(func::FuncOp function) {
   });
 }
 
+/// Conversions to the type that elements have already, which generic functions write (`f32(x)` of an `f32`), are no steps of a
+/// computation: an array that several groups read would be stored for them once more.
+static void dropIdleConversions(func::FuncOp function) {
+  function.walk([](ConvertOp convert) {
+    Value source = convert->getOperand(0);
+    auto from = dyn_cast<ArrayType>(source.getType()), to = dyn_cast<ArrayType>(convert.getType());
+    if (!from || !to || from.getElementType() != to.getElementType() ||
+        from.getExtents() != to.getExtents() || convert->getParentOfType<ParallelOp>() ||
+        isInSchedule(convert))
+      return;
+    convert.getResult().replaceAllUsesWith(source);
+    convert.erase();
+  });
+}
+
 namespace {
 
 /// Tiles that stay in the first-level cache; as many of them as usual processors have cores.
@@ -51,6 +67,7 @@ struct PartitionPass : impl::PartitionBase<PartitionPass> {
 
   void runOnOperation() override {
     ScheduleEffects effects(getOperation());
+    dropIdleConversions(getOperation());
     forwardStorage(getOperation());
     TileSizes sizes{productM, productN, tileBytes};
     takeByArrays(getOperation());
