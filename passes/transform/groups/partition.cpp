@@ -8,6 +8,7 @@
 #include "passes/transform/groups/group_schedule.h"
 #include "passes/transform/groups/partition_emit.h"
 #include "passes/transform/groups/schedule_effects.h"
+#include "passes/transform/output_views.h"
 #include "passes/transform/store_parts.h"
 #include "passes/transform/take_by_arrays.h"
 #include "passes/transform/tile_recurrences.h"
@@ -74,6 +75,7 @@ struct PartitionPass : impl::PartitionBase<PartitionPass> {
     tileSums(getOperation(), sizes);
     unrollSteps(getOperation(), kUnrolledOnCpu);
     tileRecurrences(getOperation(), kRecurrencesOnCpu);
+    viewOutputs(getOperation(), /*onlyComputed=*/true);
     forwardStorage(getOperation()); // of what loops leave
     storeParts(getOperation());
     divideCopies(getOperation());
