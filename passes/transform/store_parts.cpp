@@ -334,16 +334,13 @@ void storeParts(func::FuncOp function) {
   }
 }
 
-/// Whether nothing but a store goes through the elements of a value: it is an argument, lies in memory, or is a part of such a value of
-/// which no tiles are known.
+/// Whether nothing but a store goes through the elements of a value: it is an argument, or a part of one of which no tiles are known.
 static bool isOnlyCopied(Value value) {
   Operation *made = value.getDefiningOp();
   if (auto slice = dyn_cast_or_null<SliceOp>(made))
     return !slice.getOutside() &&
            !axesBeforeDrop(slice, AxisMap(static_cast<size_t>(rankOf(value.getType())), kWhole)) &&
            isOnlyCopied(slice.getSource());
-  if (auto load = dyn_cast_or_null<LoadOp>(made))
-    return !load.getOutside();
   auto argument = dyn_cast<BlockArgument>(value);
   return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
 }
