@@ -3,8 +3,12 @@
 // comparison would take a fifth of the gather's time.
 #include "codegen/cpu/chosen_lanes.h"
 
+#include "codegen/cpu/elements.h"
+#include "codegen/cpu/lower_shape.h"
+#include "codegen/cpu/lower_value.h"
 #include "codegen/cpu/positions.h"
 #include "ir/dialect/host_views.h"
+#include "passes/analysis/affine_positions.h"
 
 using namespace mlir;
 using arith::CmpIPredicate;
@@ -144,6 +148,73 @@ Value loadChosen(Lowering &l, const View &view, const Coords &at, size_t axis, V
       lanes.isRun(), result,
       [&](const Emit &) { return SmallVector<Value>{lanes.load({lanes.asIndex(first), 1, {}})}; },
       chosen)[0];
+}
+
+// --- positions that count evenly
+
+// Where positions count evenly (`x[N - 1 - index(0..N)]`, `x[index(0..N)[:, new] + index(0..16)]`), lanes are a known number of elements
+// apart, as those of a slice are. Numbers of 32 bits may wrap on the way, but all positions lie inside of the axis: two of them are as
+// far apart as their multiples of the coordinate, or by 2^32 more, which no axis that they count is long.
+
+static std::optional<Coord> evenAt(Lowering &l, Value value, const Coords &at);
+
+// `x + y * sign`, of coordinates whose lanes have known steps.
+static Coord sumOf(Lowering &l, const Coord &x, const Coord &y, int64_t sign) {
+  Value other = sign < 0 ? l.e.sub(l.index(0), y.base) : y.base;
+  return {memoAdd(l, x.base, other), x.step + sign * y.step, {}};
+}
+
+static std::optional<Coord> evenSum(Lowering &l, Operation *op, const Coords &at) {
+  auto operandAt = [&](unsigned number) {
+    Value operand = op->getOperand(number);
+    return evenAt(l, operand, broadcastCoords(l, operand, at));
+  };
+  std::optional<Coord> x = operandAt(0), y = op->getNumOperands() > 1 ? operandAt(1) : x;
+  if (!x || !y)
+    return std::nullopt;
+  if (isa<ir::NegOp>(op))
+    return sumOf(l, Coord{l.index(0)}, *x, -1);
+  if (!isa<ir::MulOp>(op))
+    return sumOf(l, *x, *y, isa<ir::SubOp>(op) ? -1 : 1);
+  const Coord &factor = constantOf(y->base) && y->step == 0 ? *y : *x;
+  const Coord &scaledBy = &factor == &*y ? *x : *y;
+  if (!constantOf(factor.base) || factor.step != 0)
+    return std::nullopt;
+  return scaled(l, scaledBy, factor.base);
+}
+
+// Whether the lanes are so many elements apart that numbers of 32 bits tell them apart.
+static bool isShort(const std::optional<Coord> &coord) {
+  return coord && std::abs(coord->step) <= ir::kMostEvenStep;
+}
+
+static std::optional<Coord> evenAt(Lowering &l, Value value, const Coords &at) {
+  if (isScalar(value))
+    return Coord{l.e.indexCast(scalarOf(l, value), l.e.b.getIndexType())};
+  Operation *op = value.getDefiningOp();
+  if (!op || l.views.count(value))
+    return std::nullopt;
+  std::optional<Coord> found;
+  if (auto source = sourceOf(l, op, 0, at))
+    found = evenAt(l, source->first, source->second);
+  else if (auto index = dyn_cast<ir::IndexOp>(op))
+    found = at[0].base && !at[0].vector ? shifted(l, at[0], scalarOf(l, index.getStart()))
+                                        : std::optional<Coord>();
+  else if (isa<ir::AddOp, ir::SubOp, ir::MulOp, ir::NegOp>(op))
+    found = evenSum(l, op, at);
+  return isShort(found) ? found : std::nullopt;
+}
+
+std::optional<Coord> evenPosition(Lowering &l, Value positions, const Coords &at) {
+  if (l.views.count(positions) || !ir::arePositionsEven(positions))
+    return std::nullopt;
+  std::optional<Coord> found = evenAt(l, positions, at);
+  if (!found)
+    return std::nullopt;
+  // The number that stands in the array is that of its own type.
+  Type element = arrayType(positions).getElementType();
+  found->base = l.e.indexCast(l.e.indexCast(found->base, element), l.e.b.getIndexType());
+  return found;
 }
 
 } // namespace ptl::cpu

@@ -11,4 +11,8 @@ namespace ptl::cpu {
 mlir::Value loadChosen(Lowering &l, const View &view, const Coords &at, size_t axis,
                        mlir::Value array, mlir::Value positions);
 
+/// The position at `at` of an array of positions, as a coordinate: its lanes are then loaded together, and the array is not computed.
+/// Nothing, if the positions are in memory or do not count evenly.
+std::optional<Coord> evenPosition(Lowering &l, mlir::Value positions, const Coords &at);
+
 } // namespace ptl::cpu

@@ -157,6 +157,15 @@ static void lowerIf(Lowering &l, scf::IfOp op) {
   }
 }
 
+// The lengths of storage: those that are no constants are operands.
+static Values extentsOfStorage(Lowering &l, ir::RefType type, ValueRange lengths) {
+  Values extents;
+  size_t next = 0;
+  for (const ir::Extent &extent : type.getExtents())
+    extents.push_back(extent.isConstant() ? l.index(extent.length) : scalarOf(l, lengths[next++]));
+  return extents;
+}
+
 void lowerOp(Lowering &l, Operation *op) {
   if (auto store = dyn_cast<ir::StoreOp>(op))
     return lowerStore(l, store);
@@ -181,12 +190,15 @@ void lowerOp(Lowering &l, Operation *op) {
     if (l.isMaterialised(alloc.getResult()))
       return;
     auto type = alloc.getResult().getType();
-    Values extents;
-    size_t next = 0;
-    for (const ir::Extent &extent : type.getExtents())
-      extents.push_back(extent.isConstant() ? l.index(extent.length)
-                                            : scalarOf(l, alloc.getLengths()[next++]));
+    Values extents = extentsOfStorage(l, type, alloc.getLengths());
     return l.bindView(alloc.getResult(), allocateShared(l, type.getElementType(), extents));
+  }
+  if (auto view = dyn_cast<ir::ViewOp>(op)) {
+    auto type = view.getResult().getType();
+    // Outputs are dense, so only lengths and strides are others.
+    Values extents = extentsOfStorage(l, type, view.getLengths());
+    View whole = *viewOf(l, view.getRef());
+    return l.bindView(view.getResult(), denseView(l, whole.element, whole.data, extents));
   }
   if (auto choice = dyn_cast<arith::SelectOp>(op); choice && isa<ir::ArrayType>(choice.getType()))
     return lowerArrayChoice(l, choice);

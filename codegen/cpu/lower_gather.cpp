@@ -22,24 +22,29 @@ static Coord coordFromElement(Lowering &l, Value array, const Coords &at) {
 Value gatherElement(Lowering &l, Operation *op, const Coords &at) {
   Coords from = at;
   size_t axis = 0;
-  Value index, position;
+  Value index;
+  Coords where = at; // of the positions
   if (auto gather = dyn_cast<ir::GatherOp>(op)) {
     axis = static_cast<size_t>(gather.getAxis());
     index = gather.getIdx();
-    position = elementAt(l, index, at);
   } else if (auto take = dyn_cast<ir::TakeOp>(op)) {
     axis = static_cast<size_t>(take.getAxis());
     index = take->getOperand(1);
     // The axes of the positions stand where the axis was, and one position of the source takes
     // their place.
     auto *first = from.begin() + axis, *end = first + arrayType(index).getRank();
-    position = elementAt(l, index, Coords(first, end));
+    where = Coords(first, end);
     from.erase(first, end);
     from.insert(from.begin() + axis, Coord());
   } else {
     return {};
   }
-  return loadChosen(l, *viewOf(l, op->getOperand(0)), from, axis, index, position);
+  View source = *viewOf(l, op->getOperand(0));
+  if (auto even = evenPosition(l, index, where)) {
+    from[axis] = *even;
+    return loadAt(l, source, from);
+  }
+  return loadChosen(l, source, from, axis, index, elementAt(l, index, where));
 }
 
 // --- scatter -------------------------------------------------------------------------------------

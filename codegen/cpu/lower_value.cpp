@@ -22,6 +22,7 @@
 #include "ir/dialect/fold.h"
 #include "ir/dialect/host_views.h"
 #include "ir/dialect/op_facts.h"
+#include "passes/analysis/affine_positions.h"
 #include "passes/analysis/axis_map.h"
 #include "passes/analysis/op_info.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -213,6 +214,12 @@ static void prepareOperand(Lowering &l, Operation *op, ir::ArrayType type, OpOpe
     randomAccess = static_cast<bool>(slice.getOutside());
   if (randomAccess && use.getOperandNumber() == 0) {
     requireView(l, use.get());
+    return;
+  }
+  if (isa<ir::TakeOp>(op)) {
+    // Positions that count are coordinates; others would be computed again for each row.
+    if (!ir::arePositionsEven(use.get()))
+      prepare(l, use.get(), /*repeated=*/array.getRank() < type.getRank());
     return;
   }
   bool repeated = type && isElementwise(op) && array.getRank() < type.getRank();

@@ -2,6 +2,7 @@
 
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/analysis/lengths.h"
+#include "passes/analysis/op_kinds.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -325,6 +326,46 @@ std::optional<AffinePositions> affinePositionsOf(OpBuilder &builder, Value posit
   if (!RunFinder(builder, positions.getLoc(), found).find(positions) || found.runs.empty())
     return std::nullopt;
   return found;
+}
+
+// ---- positions that count evenly along every axis
+
+// A computation of more operations is hardly one of positions alone, and the search has to end.
+static constexpr int kMostOperations = 64;
+
+/// The factor of a product of positions and a constant; null for other products.
+static bool hasShortFactor(MulOp product) {
+  return llvm::any_of(product->getOperands(), [](Value operand) {
+    APInt factor;
+    return matchPattern(operand, m_ConstantInt(&factor)) &&
+           factor.abs().ule(static_cast<uint64_t>(kMostEvenStep));
+  });
+}
+
+static bool areEven(Value value, int &steps) {
+  auto type = dyn_cast<ArrayType>(value.getType());
+  if (!type)
+    return true;
+  Operation *op = value.getDefiningOp();
+  Type element = type.getElementType();
+  // Shorter numbers wrap where positions do not.
+  if (!op || --steps < 0 || !(element.isSignlessInteger(32) || element.isSignlessInteger(64)))
+    return false;
+  auto areAllEven = [&] {
+    return llvm::all_of(op->getOperands(), [&](Value operand) { return areEven(operand, steps); });
+  };
+  if (isa<IndexOp>(op))
+    return true;
+  if (isView(op))
+    return areEven(op->getOperand(0), steps);
+  if (auto product = dyn_cast<MulOp>(op))
+    return hasShortFactor(product) && areAllEven();
+  return isa<AddOp, SubOp, NegOp>(op) && areAllEven();
+}
+
+bool arePositionsEven(Value array) {
+  int steps = kMostOperations;
+  return isa<ArrayType>(array.getType()) && areEven(array, steps);
 }
 
 } // namespace ptl::ir

@@ -26,4 +26,11 @@ struct AffinePositions {
 /// `ptl.take` has them. Nothing, if the array is no such one.
 std::optional<AffinePositions> affinePositionsOf(mlir::OpBuilder &builder, mlir::Value positions);
 
+/// A vector of lanes so many elements apart does not reach half of the numbers of 32 bits.
+inline constexpr int64_t kMostEvenStep = int64_t(1) << 20;
+
+/// Whether an array holds integers that are a number and, along each axis, a constant multiple of the coordinate: sums, differences and
+/// multiples of positions (`index`), and views of such. They are computed where they are needed faster than they are loaded.
+bool arePositionsEven(mlir::Value array);
+
 } // namespace ptl::ir

@@ -3,6 +3,7 @@
 #include "ir/dialect/attributes.h"
 #include "ir/dialect/lengths.h"
 #include "passes/analysis/lengths.h"
+#include "passes/analysis/op_kinds.h"
 #include "passes/transform/whole_storage.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -71,7 +72,13 @@ static bool bringToFront(Value length, Operation *&front) {
   return true;
 }
 
-void viewOutputs(func::FuncOp function) {
+/// Whether arithmetic makes the elements of a value.
+static bool isArithmetic(Value value) {
+  Operation *made = value.getDefiningOp();
+  return made && isTiled(made);
+}
+
+void viewOutputs(func::FuncOp function, bool onlyComputed) {
   llvm::SmallVector<StoreOp> stores(function.getBody().front().getOps<StoreOp>());
   // Storage that is filled before and copied to a view is replaced by it if the view is there first. All
   // views stand in front of this operation, in the order of their outputs.
@@ -85,6 +92,7 @@ void viewOutputs(func::FuncOp function) {
     auto shaped = store.getValue().getDefiningOp<ReshapeOp>();
     if (!shaped || !mayViewOutput(store) || shaped->getBlock() != store->getBlock() ||
         rankOf(shaped->getOperand(0).getType()) == 0 ||
+        (onlyComputed && !isArithmetic(shaped->getOperand(0))) ||
         llvm::any_of(shaped->getUsers(),
                      [&](Operation *user) { return user != store && !isa<DimOp>(user); }))
       continue;

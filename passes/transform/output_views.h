@@ -8,8 +8,9 @@
 namespace ptl::ir {
 
 /// What is computed in one shape and stored as another one goes to the output at once, through a view
-/// (`ptl.view`) of the shape in which it is computed, so that it need not be copied afterwards.
-void viewOutputs(mlir::func::FuncOp function);
+/// (`ptl.view`) of the shape in which it is computed, so that it need not be copied afterwards. `onlyComputed`: what only moves elements
+/// stays as it is, because a CPU copies it as a whole, by vectors.
+void viewOutputs(mlir::func::FuncOp function, bool onlyComputed = false);
 
 /// Whether `viewOutputs` lets what a store writes have another shape: the store alone fills an output.
 bool mayViewOutput(StoreOp store);

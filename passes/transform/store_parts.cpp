@@ -1,6 +1,7 @@
 #include "passes/transform/store_parts.h"
 
 #include "ir/dialect/ptl_dialect.h"
+#include "passes/analysis/axis_map.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_kinds.h"
 #include "passes/transform/groups/group_schedule.h"
@@ -331,6 +332,30 @@ void storeParts(func::FuncOp function) {
     else
       stores.interleave(cast<InterleaveOp>(whole));
   }
+}
+
+/// Whether nothing but a store goes through the elements of a value: it is an argument, or a part of one of which no tiles are known.
+static bool isOnlyCopied(Value value) {
+  Operation *made = value.getDefiningOp();
+  if (auto slice = dyn_cast_or_null<SliceOp>(made))
+    return !slice.getOutside() &&
+           !axesBeforeDrop(slice, AxisMap(static_cast<size_t>(rankOf(value.getType())), kWhole)) &&
+           isOnlyCopied(slice.getSource());
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
+}
+
+void divideCopies(func::FuncOp function) {
+  function.walk([](StoreOp store) {
+    Value value = store.getValue();
+    if (!isa<ArrayType>(value.getType()) || rankOf(value.getType()) == 0 || isInSchedule(store) ||
+        store.getIndex() || store.getAtomic() || store->getParentOfType<ParallelOp>() ||
+        !isOnlyCopied(value))
+      return;
+    OpBuilder builder(store);
+    Value copy = builder.create<CastOp>(store.getLoc(), value.getType(), value);
+    store.getValueMutable().assign(copy);
+  });
 }
 
 } // namespace ptl::ir

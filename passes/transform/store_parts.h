@@ -10,4 +10,8 @@ namespace ptl::ir {
 /// not changed.
 void storeParts(mlir::func::FuncOp function);
 
+/// Outside grids, gives each store of an argument (`y = x`, `y = x[2:N]`, a part of what is put together) an operation of its own,
+/// so that it gets a grid: cores divide the copy among them, and copies of one array share its tiles, which are read once.
+void divideCopies(mlir::func::FuncOp function);
+
 } // namespace ptl::ir

@@ -11,4 +11,8 @@ namespace ptl::ir {
 /// tiled, and the rows need not be stored.
 void takeByArrays(mlir::func::FuncOp function);
 
+/// For CPUs, outside of grids: what chooses elements by positions that count evenly (`x[N - 1 - index(0..N)]`) gets these for itself, and so does
+/// the check that they lie inside, so that nobody stores them.
+void repeatPositions(mlir::func::FuncOp function);
+
 } // namespace ptl::ir
