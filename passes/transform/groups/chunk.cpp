@@ -133,6 +133,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     forwardStorage(getOperation()); // of what boxes are replaced in
     dropEmptyStores(getOperation());
     bringIntoGrids(getOperation());
+    forwardValues(getOperation());
     forwardLengths(getOperation());
     ArmCounts arms;
     makeGrids(getOperation(), kChipLimits, [&](llvm::ArrayRef<OpGroup *> groups, unsigned number) {

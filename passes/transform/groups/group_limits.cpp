@@ -5,6 +5,7 @@
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/op_kinds.h"
 #include "passes/transform/groups/group_schedule.h"
+#include "passes/transform/whole_storage.h"
 
 #include <limits>
 
@@ -57,6 +58,9 @@ bool isStoredOnChip(Operation *op) {
 /// array is on its way: conversions, and arithmetic with numbers. Null for others.
 Value madeFrom(Value value, int steps) {
   Operation *op = value.getDefiningOp();
+  // What is overwritten later would have to be kept for it.
+  if (auto load = dyn_cast_or_null<LoadOp>(op); load && !isUnchangedUntil(load, nullptr))
+    return {};
   if (!op || isa<LoadOp>(op))
     return isa<ArrayType>(value.getType()) ? value : Value();
   if (steps == 0 || !isa<ConvertOp, AddOp, SubOp, MulOp>(op))
