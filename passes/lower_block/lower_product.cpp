@@ -207,7 +207,7 @@ static void zeroIfEmpty(KernelContext &c, Value lower, Value upper, const Tile &
   int64_t step = productBox(pto::elementBytes(operand));
   Extents2 left{out.extents.rows, step, out.extents.validRows, constant(c, step)};
   Extents2 right{step, out.extents.cols, constant(c, step), out.extents.validCols};
-  // The order of boxes that needs no exchange on the way to the operand buffer.
+  // Bytes have the order of boxes that needs no exchange on the way to the operand buffer.
   auto zeros = [&](const Extents2 &extents, llvm::StringRef layout) {
     Value tile = allocate(c, ir::Place::Mat, layout, extents, operand, c.loc);
     Value filled = fullView(c, tile);
@@ -226,7 +226,7 @@ static void zeroIfEmpty(KernelContext &c, Value lower, Value upper, const Tile &
   };
   Tile a, b;
   a.buffer = zeros(left, "nz");
-  b.buffer = zeros(right, "zn");
+  b.buffer = zeros(right, pto::elementBytes(operand) == 1 ? "zn" : "nz");
   a.element = b.element = operand;
   multiplyStep(c, a, b, out, {}, constant(c, 0), constant(c, step), step, c.loc);
 }
