@@ -58,6 +58,10 @@ bool isStoredOnChip(Operation *op) {
 /// array is on its way: conversions, and arithmetic with numbers. Null for others.
 Value madeFrom(Value value, int steps) {
   Operation *op = value.getDefiningOp();
+  // A part whose elements are neighbours is read like an array.
+  if (auto part = dyn_cast_or_null<SliceOp>(op); part && isa<ArrayType>(value.getType()))
+    return part.getSteps().empty() && !part.getOutside() && madeFrom(part.getSource(), 0) ? value
+                                                                                          : Value();
   // What is overwritten later would have to be kept for it.
   if (auto load = dyn_cast_or_null<LoadOp>(op); load && !isUnchangedUntil(load, nullptr))
     return {};
