@@ -441,6 +441,14 @@ def joined(draw, rows, more, columns):
     return {"a": a, "b": b}, {"y": y, "z": forth * forth + np.concatenate([a * a, np.exp(b)])}
 
 
+def rotated(draw, s, h, d):
+    x, cosine, sine = draw(2 * s, h, 2 * d).astype(np.float16), draw(s, d), draw(s, d)
+    a, b, later = x[:s, :, :d].astype("f4"), x[:s, :, d:].astype("f4"), x[s:].astype("f4")
+    c, t = cosine[:, None], sine[:, None]
+    y = np.concatenate([a * c - b * t, a * t + b * c], 2)
+    return {"x": x, "c": cosine, "s": sine}, {"y": y, "z": later * y, "e": np.exp(later) - (later * y).sum(1, keepdims=True)}
+
+
 def bordered(draw, h, w, n):
     x = np.round(4 * draw(h, w)).astype(np.float16)
     y = x
@@ -496,6 +504,7 @@ CASES = {
     "rings": (rings, "shifts", [(37, 70, 5), (1, 1, 0), (2, 3, 1), (9, 1, 9), (3, 130, 7)]),
     "edges": (edges, "shifts", [(37, 70), (1, 1), (2, 3), (9, 1), (70, 33)]),
     "joined": (joined, "shifts", [(17, 40, 70), (1, 1, 1), (40, 3, 33), (0, 5, 9), (7, 7, 1)]),
+    "rotated": (rotated, "shifts", [(5, 3, 7), (1, 1, 1), (97, 9, 33), (103, 33, 16)]),
     "bordered": (bordered, "shifts", [(37, 70, 3), (1, 1, 2), (2, 5, 1), (65, 3, 2)]),
     "group_norm": (group_norm, "images", [(2, 8, 5, 7), (1, 4, 1, 1), (3, 12, 9, 33)]),
     "batch_norm": (batch_norm, "images", [(3, 5, 4, 7), (1, 1, 1, 1), (5, 3, 17, 31)]),

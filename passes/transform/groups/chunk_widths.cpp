@@ -139,7 +139,7 @@ static bool isCopied(Value value) {
 }
 
 /// Whether storage is put together from parts of arrays and constants. Its text as source begins with zeros where the parts come by
-/// branches, which costs less than rows of a few columns do.
+/// branches, which costs less than rows of a few columns do, in each round of a loop, too.
 static bool holdsCopies(Value ref) {
   return llvm::all_of(ref.getUsers(), [](Operation *user) {
     auto store = dyn_cast<StoreOp>(user);
@@ -155,7 +155,9 @@ void PiecesEmitter::emitByWidth(llvm::ArrayRef<RootStores> stores, unsigned widt
     StoreOp into = each.front();
     // Within a branch boxes are not seen to fill the storage either way.
     bool isBox = into->getParentOfType<scf::IfOp>() && isOneOfSeveral(into, branch_);
-    return isSeenWhole(into) || isBox || holdsCopies(into.getRef());
+    // Zeros once cost less than rows of a few columns, whatever the parts are.
+    bool isOnce = isa<func::FuncOp>(into->getParentOp());
+    return isSeenWhole(into) || isBox || isOnce || holdsCopies(into.getRef());
   });
   Value worthIt = width + 1 < kWidths && isFilled && mayBeNarrow(row, col, width)
                       ? isWorthNarrowing(row, col, width + 1)

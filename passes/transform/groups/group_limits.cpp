@@ -54,14 +54,22 @@ bool isStoredOnChip(Operation *op) {
   });
 }
 
+/// Whether a part of an array has its rows whole, so that it is read like an array. Shorter rows are read one by one,
+/// which takes longer than to store what is made of them.
+bool hasWholeRows(SliceOp part) {
+  llvm::ArrayRef<Extent> own = extentsOf(part.getType()),
+                         all = extentsOf(part.getSource().getType());
+  return !own.empty() && part.getSteps().empty() && !part.getOutside() &&
+         own.back() == all.back() &&
+         !llvm::is_contained(part.getDropped(), static_cast<int64_t>(all.size()) - 1);
+}
+
 /// The array in memory that a value is made from in a few steps, each of which a vector core does while the
 /// array is on its way: conversions, and arithmetic with numbers. Null for others.
 Value madeFrom(Value value, int steps) {
   Operation *op = value.getDefiningOp();
-  // A part whose elements are neighbours is read like an array.
-  if (auto part = dyn_cast_or_null<SliceOp>(op); part && isa<ArrayType>(value.getType()))
-    return part.getSteps().empty() && !part.getOutside() && madeFrom(part.getSource(), 0) ? value
-                                                                                          : Value();
+  if (auto part = dyn_cast_or_null<SliceOp>(op))
+    return hasWholeRows(part) && madeFrom(part.getSource(), 0) ? value : Value();
   // What is overwritten later would have to be kept for it.
   if (auto load = dyn_cast_or_null<LoadOp>(op); load && !isUnchangedUntil(load, nullptr))
     return {};
