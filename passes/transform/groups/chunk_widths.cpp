@@ -139,12 +139,27 @@ static bool isCopied(Value value) {
 }
 
 /// Whether storage is put together from parts of arrays and constants. Its text as source begins with zeros where the parts come by
-/// branches, which costs less than rows of a few columns do, in each round of a loop, too.
+/// branches, which costs less than rows of a few columns do.
 static bool holdsCopies(Value ref) {
   return llvm::all_of(ref.getUsers(), [](Operation *user) {
     auto store = dyn_cast<StoreOp>(user);
     return !store || isCopied(store.getValue());
   });
+}
+
+/// Whether storage is put together once, from parts of one shape, all of which come by the same branches: then its text as source is seen to
+/// fill it in each arm.
+static bool isOfEqualParts(StoreOp into) {
+  Operation *whole = into->getParentOp();
+  return isa<func::FuncOp>(whole) && llvm::all_of(into.getRef().getUsers(), [&](Operation *user) {
+           auto store = dyn_cast<StoreOp>(user);
+           if (!store)
+             return true;
+           bool isAhead = store->getParentOp() == whole;
+           return isAhead ? extentsOf(store.getValue().getType()) ==
+                                extentsOf(into.getValue().getType())
+                          : store->getParentOfType<scf::IfOp>() != nullptr;
+         });
 }
 
 /// The grid for columns that are known to have the width, or a grid in each arm of a branch where they may
@@ -155,9 +170,7 @@ void PiecesEmitter::emitByWidth(llvm::ArrayRef<RootStores> stores, unsigned widt
     StoreOp into = each.front();
     // Within a branch boxes are not seen to fill the storage either way.
     bool isBox = into->getParentOfType<scf::IfOp>() && isOneOfSeveral(into, branch_);
-    // Zeros once cost less than rows of a few columns, whatever the parts are.
-    bool isOnce = isa<func::FuncOp>(into->getParentOp());
-    return isSeenWhole(into) || isBox || isOnce || holdsCopies(into.getRef());
+    return isSeenWhole(into) || isBox || isOfEqualParts(into) || holdsCopies(into.getRef());
   });
   Value worthIt = width + 1 < kWidths && isFilled && mayBeNarrow(row, col, width)
                       ? isWorthNarrowing(row, col, width + 1)
