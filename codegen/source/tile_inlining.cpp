@@ -22,7 +22,7 @@ static bool isSafeAt(Operation *op, Operation *use) {
   // Loads and checks in between do not change what is read, nor do grids that store elsewhere.
   auto leaves = [&](Operation *between) {
     return isMemoryEffectFree(between) || isa<ir::LoadOp, ir::CheckOp, ir::AllocOp>(between) ||
-           (load && isa<ir::ParallelOp>(between) && !writes(between, load.getRef()));
+           (load && isa<ir::ParallelOp, scf::IfOp>(between) && !writes(between, load.getRef()));
   };
   for (Operation *at = op->getNextNode(); at && at != use; at = at->getNextNode())
     if (!leaves(at))
