@@ -143,7 +143,29 @@ def by_the_clock(tools: Tools, folder: pathlib.Path) -> None:
     expect(measured["best"] == measured["default"] or measured["confirmed"]["best_us"] < measured["confirmed"]["default_us"], measured)
 
 
-TESTS = [best_of_all_tries, written, schedules_that_are_there, by_length, little_to_try, by_the_clock]
+PROGRAM = """program both[M, N](x: f16[M, N], w: f16[N, N], z: f32[M, N]) -> (a: f32[M, N], b: f32[M, N])
+{
+    let small = z * 2.0
+    let long = f32(x @ w)
+    let tail = exp(long) + z
+    a = small + sum(z, axis: 0)
+    b = tail + long
+}
+"""
+
+
+def items_of_programs(tools: Tools, folder: pathlib.Path) -> None:
+    """Every item that a schedule of a program can have; values are only put in another order where none of them needs the other."""
+    source = folder / "both.ptl"
+    source.write_text(PROGRAM)
+    outcome = tools.run("tune", source, "--target", "a3", "--budget", "600", "--json", "-D", "M=256", "-D", "N=256")
+    items = {item for each in json.loads(outcome.stdout)["tries"] for item in each.get("items", [])}
+    expect({"split after small", "fuse small, long", "order long, small", "cores 18"} <= items, items)
+    expect(any(item.startswith("small { tile ") for item in items), items)
+    expect("order tail, long" not in items and "order small, long" not in items, items)
+
+
+TESTS = [best_of_all_tries, written, schedules_that_are_there, by_length, little_to_try, by_the_clock, items_of_programs]
 
 
 def main() -> int:

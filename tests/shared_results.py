@@ -1,5 +1,5 @@
 """Programs of several results that are computed from the same values, drawn at random: every executor gives what NumPy gives.
-`shared_results.py BUILD [FIRST COUNT]`."""
+Arguments change on the way, and what was stored is read again. `shared_results.py BUILD [FIRST COUNT]`."""
 import pathlib
 import random
 import sys
@@ -10,6 +10,7 @@ from harness import Case, Tools, run_cases
 from run_arrays import run_on_arrays
 
 EXECUTORS = (["--target", "cpu"], *(["--target", chip, "--sim"] for chip in ("a3", "a5")))
+CHANGED = "de"  # arguments that are `inout`
 LARGEST = 1e5  # Halves of whole numbers up to it are exact.
 
 
@@ -21,16 +22,20 @@ class Drawn:
         columns, rows = self.random.choice([1, 7, 33, 300, 1100]), self.random.choice([1, 5, 64, 130, 700])
         self.rank = self.random.choice([1, 2, 2])
         self.dims, shape = ("N", (columns,)) if self.rank == 1 else ("M, N", (rows, columns))
-        self.given = {name: numbers.integers(-9, 10, shape).astype("f4") for name in "abc"}
+        self.given = {name: numbers.integers(-9, 10, shape).astype("f4") for name in "abcde"}
         self.values = dict(self.given)
         if self.rank == 2:
             self.given["v"] = numbers.integers(-9, 10, columns).astype("f4")
             self.given["w"] = numbers.integers(-9, 10, rows).astype("f4")
         self.lines, self.results = [], {}
         for _ in range(self.random.randrange(3, 12)):
-            self.step()
+            self.random.choice([self.step, self.step, self.step, self.change])()
         for number in range(self.random.randrange(2, 5)):
             self.result(f"o{number}")
+            if self.random.random() < 0.4:
+                self.random.choice([self.step, self.change])()
+        for name in CHANGED:
+            self.results[name] = self.values[name]
         self.text = self.written()
 
     def pick(self):
@@ -83,17 +88,31 @@ class Drawn:
             self.lines.append(f"    let {name} = {text}")
             self.values[name] = value
 
+    def change(self):
+        """Another value for an argument, or for its first element or column."""
+        name, (text, compute) = self.random.choice(CHANGED), self.random.choice(self.forms(self.pick(), self.pick(), self.pick()))
+        value = compute().astype("f4")
+        if np.abs(value).max(initial=0) > LARGEST:
+            return
+        part = self.random.choice(["", "", "[0:1]" if self.rank == 1 else "[:, 0:1]"])
+        if part:
+            self.lines.append(f"    let t{len(self.lines)} = {text}")
+            text, value = f"t{len(self.lines) - 1}{part}", np.concatenate([value[..., :1], self.values[name][..., 1:]], -1)
+        self.lines.append(f"    {name}{part} = {text}")
+        self.values[name] = value
+
     def result(self, name):
         a, b = self.pick(), self.pick()
         x, y = self.values[a], self.values[b]
         text, value = self.random.choice([(a, x), (f"{a} + {b}", x + y), (f"{a} * 2.0", x * 2)])
         self.lines.append(f"    {name} = {text}")
-        self.results[name] = value
+        self.results[name] = self.values[name] = value
 
     def written(self):
         of = f"f32[{self.dims}]"
-        parameters = [f"{name}: {of}" for name in "abc"] + (["v: f32[N]", "w: f32[M]"] if self.rank == 2 else [])
-        results = [f"{name}: {of}" for name in self.results]
+        parameters = [f"{name}: {of}" for name in "abc"] + [f"{name}: inout {of}" for name in CHANGED]
+        parameters += ["v: f32[N]", "w: f32[M]"] if self.rank == 2 else []
+        results = [f"{name}: {of}" for name in self.results if name not in CHANGED]
         body = "\n".join(self.lines)
         return f"program drawn[{self.dims}]({', '.join(parameters)}) -> ({', '.join(results)})\n{{\n{body}\n}}\n"
 

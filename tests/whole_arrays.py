@@ -441,6 +441,19 @@ def joined(draw, rows, more, columns):
     return {"a": a, "b": b}, {"y": y, "z": forth * forth + np.concatenate([a * a, np.exp(b)])}
 
 
+def wide_turned(draw, a, b):
+    x, y, z = ((draw(*shape) * 1e5).astype(np.int64) for shape in ((b, a), (b, a), (a, b)))
+    return {"x": x, "y": y, "z": z}, {"m": x.T @ y, "n": x.T @ y @ z}
+
+
+def rotated(draw, s, h, d):
+    x, cosine, sine = draw(2 * s, h, 2 * d).astype(np.float16), draw(s, d), draw(s, d)
+    a, b, later = x[:s, :, :d].astype("f4"), x[:s, :, d:].astype("f4"), x[s:].astype("f4")
+    c, t = cosine[:, None], sine[:, None]
+    y = np.concatenate([a * c - b * t, a * t + b * c], 2)
+    return {"x": x, "c": cosine, "s": sine}, {"y": y, "z": later * y, "e": np.exp(later) - (later * y).sum(1, keepdims=True)}
+
+
 def bordered(draw, h, w, n):
     x = np.round(4 * draw(h, w)).astype(np.float16)
     y = x
@@ -496,6 +509,8 @@ CASES = {
     "rings": (rings, "shifts", [(37, 70, 5), (1, 1, 0), (2, 3, 1), (9, 1, 9), (3, 130, 7)]),
     "edges": (edges, "shifts", [(37, 70), (1, 1), (2, 3), (9, 1), (70, 33)]),
     "joined": (joined, "shifts", [(17, 40, 70), (1, 1, 1), (40, 3, 33), (0, 5, 9), (7, 7, 1)]),
+    "wide_turned": (wide_turned, "products", [(5, 37), (1, 1), (19, 3), (9, 70)]),
+    "rotated": (rotated, "shifts", [(5, 3, 7), (1, 1, 1), (97, 9, 33), (103, 33, 16)]),
     "bordered": (bordered, "shifts", [(37, 70, 3), (1, 1, 2), (2, 5, 1), (65, 3, 2)]),
     "group_norm": (group_norm, "images", [(2, 8, 5, 7), (1, 4, 1, 1), (3, 12, 9, 33)]),
     "batch_norm": (batch_norm, "images", [(3, 5, 4, 7), (1, 1, 1, 1), (5, 3, 17, 31)]),

@@ -2,6 +2,7 @@
 
 #include "codegen/source/op_kinds.h"
 #include "codegen/source/tile_folds.h"
+#include "codegen/source/tile_kernels.h"
 #include "codegen/source/tile_literals.h"
 #include "passes/analysis/source_place.h"
 
@@ -16,10 +17,15 @@ namespace ptl::source {
 constexpr unsigned kMaxWeight = 8; ///< operations in one expression
 
 /// Whether what a load reads is the same where its value is used.
-static bool isSafeAt(Operation *load, Operation *use) {
-  // Loads and checks in between do not change what is read.
-  for (Operation *op = load->getNextNode(); op && op != use; op = op->getNextNode())
-    if (!isMemoryEffectFree(op) && !isa<ir::LoadOp, ir::CheckOp, ir::AllocOp>(op))
+static bool isSafeAt(Operation *op, Operation *use) {
+  auto load = dyn_cast<ir::LoadOp>(op);
+  // Loads and checks in between do not change what is read, nor do grids that store elsewhere.
+  auto leaves = [&](Operation *between) {
+    return isMemoryEffectFree(between) || isa<ir::LoadOp, ir::CheckOp, ir::AllocOp>(between) ||
+           (load && isa<ir::ParallelOp, scf::IfOp>(between) && !writes(between, load.getRef()));
+  };
+  for (Operation *at = op->getNextNode(); at && at != use; at = at->getNextNode())
+    if (!leaves(at))
       return false;
   return true;
 }

@@ -3,6 +3,7 @@
 #include "codegen/source/op_kinds.h"
 #include "codegen/source/tile_inlining.h"
 
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -66,6 +67,17 @@ static bool hasNoPlace(Operation *op) {
          isTransparent(op) || isa<ir::NewAxisOp, ir::DimOp, ir::AllocOp>(op);
 }
 
+/// A load of all of an array in a program is written as its name, which computes nothing.
+static bool isName(BodyCode &code, Operation *op) {
+  auto load = dyn_cast<ir::LoadOp>(op);
+  return load && !load.getOutside() && load.getSteps().empty() &&
+         !load->getParentOfType<ir::ParallelOp>() && ir::rankOf(load.getType()) > 0 &&
+         ir::extentsOf(load.getType()) == ir::extentsOf(load.getRef().getType()) &&
+         llvm::all_of(load.getOffsets(),
+                      [](Value offset) { return getConstantIntValue(offset) == 0; }) &&
+         isInlined(code, op);
+}
+
 static void collectWritten(BodyCode &code, Operation *op,
                            llvm::SmallVectorImpl<Operation *> &written) {
   llvm::SetVector<Value> operands(op->operand_begin(), op->operand_end());
@@ -77,6 +89,8 @@ static void collectWritten(BodyCode &code, Operation *op,
       continue;
     if (hasNoPlace(made))
       collectWritten(code, made, written);
+    else if (isName(code, made))
+      continue;
     else if (isInlined(code, made) && !llvm::is_contained(written, made))
       written.push_back(made);
   }
@@ -85,7 +99,7 @@ static void collectWritten(BodyCode &code, Operation *op,
 void nameByOrder(BodyCode &code, mlir::Block &block) {
   Pending pending(code.inlining().named);
   for (Operation &op : block) {
-    if (hasNoPlace(&op))
+    if (hasNoPlace(&op) || isName(code, &op))
       continue;
     auto check = dyn_cast<ir::CheckOp>(op);
     if (check && isMadeAgain(check))

@@ -46,13 +46,14 @@ std::string choiceKey(const Tree &tree, NodeId item) {
     return "split after " + first;
   case NodeKind::ScheduleBlock:
     return first + " { }";
-  case NodeKind::FuseItem: {
-    std::string key = "fuse";
+  case NodeKind::FuseItem:
+  case NodeKind::OrderItem: {
+    std::string word = tree.kind(item) == NodeKind::FuseItem ? "fuse" : "order", key = word;
     for (NodeId label : tree.children(item))
-      key += (key == "fuse" ? " " : ", ") + std::string(tree.text(label));
+      key += (key == word ? " " : ", ") + std::string(tree.text(label));
     return key;
   }
-  default: // an assignment, or an order, which has no choice
+  default: // an assignment
     return first;
   }
 }
@@ -91,6 +92,7 @@ private:
     return found != labels_.end() && found->second == 1;
   }
   void countLabels(NodeId node);
+  bool mentions(NodeId node, const std::string &name) const;
   void addLoops(NodeId node);
   void addModifier(const std::string &word, const std::string &label, std::vector<int64_t> values,
                    NodeId inSource);
@@ -126,6 +128,13 @@ void ChoiceReader::countLabels(NodeId node) {
       ++labels_[text(label)];
   for (NodeId child : tree_.children(node))
     countLabels(child);
+}
+
+bool ChoiceReader::mentions(NodeId node, const std::string &name) const {
+  return node != kNoNode && ((tree_.is(node, NodeKind::NameExpr) && text(node) == name) ||
+                             std::ranges::any_of(tree_.children(node), [&](NodeId child) {
+                               return mentions(child, name);
+                             }));
 }
 
 std::optional<int64_t> ChoiceReader::numberIn(const Tree &tree, NodeId node) const {
@@ -238,8 +247,13 @@ void ChoiceReader::addValues() {
   for (size_t i = 0; i < lets.size(); ++i) {
     std::string name = text(tree_.child(lets[i], 0));
     addSwitch("split after " + name);
-    if (i + 1 < lets.size())
-      addSwitch("fuse " + name + ", " + text(tree_.child(lets[i + 1], 0)));
+    if (i + 1 < lets.size()) {
+      std::string next = text(tree_.child(lets[i + 1], 0));
+      addSwitch("fuse " + name + ", " + next);
+      // On threads the order in which tasks are submitted decides nothing.
+      if (machine_ && !mentions(lets[i + 1], name))
+        addSwitch("order " + next + ", " + name);
+    }
     if (std::vector<std::string> dims = tiledDims(program_, decl_, name); !dims.empty())
       addTable(name, std::size(kTiles), [dims](size_t number) {
         return "tile " + dims[0] + " by " + std::to_string(kTiles[number][0]) + ", " + dims[1] +

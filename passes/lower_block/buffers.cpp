@@ -63,6 +63,9 @@ void findWideRows(KernelContext &c, ir::ParallelOp grid) {
   });
 }
 
+/// Rows and columns of a box of an accumulator.
+static constexpr int64_t kBoxOfResults = 16;
+
 /// `least`: elements of a row in the vector memory.
 static pto::TileBufType paddedType(KernelContext &c, ir::Place place, llvm::StringRef layoutName,
                                    const Extents2 &extents, Type element, int64_t least) {
@@ -75,8 +78,10 @@ static pto::TileBufType paddedType(KernelContext &c, ir::Place place, llvm::Stri
     // many lines as the operand has.
     bool isScale = layout.fractal == 32, isRight = layout.inner == pto::Layout::ColMajor;
     int64_t fractal = layout.fractal == 1024 ? 16 : std::max<int64_t>(16, block);
-    rows = roundUp(rows, isScale && isRight ? 2 : fractal);
-    cols = roundUp(cols, isScale && !isRight ? 2 : fractal);
+    // What a product takes has the rows and columns of its result, whose boxes are those of accumulators.
+    bool isLeftOperand = place == ir::Place::Left, isRightOperand = place == ir::Place::Right;
+    rows = roundUp(rows, isScale && isRight ? 2 : isLeftOperand ? kBoxOfResults : fractal);
+    cols = roundUp(cols, isScale && !isRight ? 2 : isRightOperand ? kBoxOfResults : fractal);
   } else if (layout.box == pto::Layout::RowMajor) {
     cols = roundUp(cols, std::max(least, block));
   } else {

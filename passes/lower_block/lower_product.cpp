@@ -2,6 +2,7 @@
 // accumulator.
 #include "passes/lower_block/lower_product.h"
 #include "frontend/base/elem_type.h"
+#include "frontend/base/round_up.h"
 #include "passes/analysis/fix_pipe.h"
 #include "passes/analysis/positive.h"
 #include "passes/analysis/source_place.h"
@@ -206,25 +207,38 @@ static void zeroIfEmpty(KernelContext &c, Value lower, Value upper, const Tile &
   int64_t step = productBox(pto::elementBytes(operand));
   Extents2 left{out.extents.rows, step, out.extents.validRows, constant(c, step)};
   Extents2 right{step, out.extents.cols, constant(c, step), out.extents.validCols};
-  auto zeros = [&](const Extents2 &extents) {
-    Value tile = allocate(c, ir::Place::Mat, "nz", extents, operand, c.loc);
+  // Bytes have the order of boxes that needs no exchange on the way to the operand buffer.
+  auto zeros = [&](const Extents2 &extents, llvm::StringRef layout) {
+    Value tile = allocate(c, ir::Place::Mat, layout, extents, operand, c.loc);
     Value filled = fullView(c, tile);
     Type wide = operand.isF16() || operand.isF32() ? operand : c.b.getIntegerType(16);
     if (wide != operand) { // the same bytes as a type that can be filled
       auto type = cast<pto::TileBufType>(filled.getType());
-      int64_t cols = type.getCols() * pto::elementBytes(operand) / 2;
-      auto as = pto::TileBufType::get(c.b.getContext(), type.getPlace(), type.getRows(), cols, wide,
-                                      type.getRows(), cols, type.getLayout());
+      int64_t rows = type.getRows(), cols = type.getCols();
+      int64_t &packed = layout == "nz" ? cols : rows; // neighbours in memory
+      packed = packed * pto::elementBytes(operand) / 2;
+      auto as = pto::TileBufType::get(c.b.getContext(), type.getPlace(), rows, cols, wide, rows,
+                                      cols, type.getLayout());
       filled = c.b.create<pto::BitcastOp>(c.loc, as, filled, Value(), Value());
     }
     emit(c, c.loc, InstructionId::TExpands, {constantOf(c, wide, 0)}, {filled});
     return tile;
   };
   Tile a, b;
-  a.buffer = zeros(left);
-  b.buffer = zeros(right);
+  a.buffer = zeros(left, "nz");
+  b.buffer = zeros(right, pto::elementBytes(operand) == 1 ? "zn" : "nz");
   a.element = b.element = operand;
   multiplyStep(c, a, b, out, {}, constant(c, 0), constant(c, step), step, c.loc);
+}
+
+/// As many rows or columns as an operand buffer needs for a matrix: boxes of bytes that go there in another order than
+/// they are staged in are exchanged in pairs, and scales belong to lines of pairs.
+static int64_t linesFor(const Tile &operand, llvm::StringRef straight, int64_t lines) {
+  auto type = dyn_cast<pto::TileBufType>(operand.buffer.getType());
+  bool isStraight = type && type.getLayout() == *pto::layoutByName(straight);
+  return isStraight && !operand.scales
+             ? lines
+             : roundUp(lines, productBox(pto::elementBytes(operand.element)));
 }
 
 /// The left operand in the operand buffer, where one step takes all of it.
@@ -234,7 +248,9 @@ static Tile extractedOnce(KernelContext &c, const Tile &a, Location loc) {
   if (a.scales || a.form != Form::Matrix || a.extents.cols > c.cut.step || a.extents.cols == 0)
     return left;
   Value zero = constant(c, 0);
-  left.operand = allocate(c, ir::Place::Left, leftLayout(c), a.extents, a.element, withoutName(loc),
+  Extents2 extents = a.extents;
+  extents.rows = linesFor(a, "nz", extents.rows);
+  left.operand = allocate(c, ir::Place::Left, leftLayout(c), extents, a.element, withoutName(loc),
                           /*rotates=*/false);
   emit(c, loc, InstructionId::TExtract, {a.buffer, zero, zero}, {left.operand});
   return left;
@@ -445,8 +461,8 @@ static Value loadScales(KernelContext &c, const MemoryBox &all, const StepOfScal
 /// accumulator begins here; null: it does.
 static void multiplyStep(KernelContext &c, const Tile &a, const Tile &b, const Tile &out,
                          Value begins, Value at, Value length, int64_t step, Location loc) {
-  Extents2 leftExtents{out.extents.rows, step, out.extents.validRows, length};
-  Extents2 rightExtents{step, out.extents.cols, length, out.extents.validCols};
+  Extents2 leftExtents{linesFor(a, "nz", out.extents.rows), step, out.extents.validRows, length};
+  Extents2 rightExtents{step, linesFor(b, "zn", out.extents.cols), length, out.extents.validCols};
   ProductShape shape{out.extents.rows,
                      out.extents.cols,
                      step,

@@ -243,4 +243,52 @@ void forwardStorage(func::FuncOp function) {
   }
 }
 
+// ---- What was stored, instead of a load of it -------------------------------------------------------
+
+/// Whether two lists of bounds are the same values, or the same numbers.
+static bool areSame(OperandRange own, OperandRange other) {
+  return own.size() == other.size() && llvm::all_of(llvm::zip(own, other), [](auto pair) {
+           auto [a, b] = pair;
+           std::optional<int64_t> number = getConstantIntValue(a);
+           return a == b || (number && number == getConstantIntValue(b));
+         });
+}
+
+/// Whether a load gives the very value of a store: nothing is converted, left out or put in another shape.
+static bool loadsWhatIsStored(LoadOp load, StoreOp store) {
+  Type stored = store.getValue().getType(), loaded = load.getType();
+  return isa<ArrayType>(stored) && isa<ArrayType>(loaded) && !load.getOutside() &&
+         elementTypeOf(stored) == elementTypeOf(store.getRef().getType()) &&
+         elementTypeOf(stored) == elementTypeOf(loaded) && extentsOf(stored) == extentsOf(loaded) &&
+         store.getDropped() == load.getDropped() &&
+         areSame(store.getOffsets(), load.getOffsets()) &&
+         areSame(store.getLengths(), load.getLengths()) &&
+         areSame(store.getSteps(), load.getSteps());
+}
+
+void forwardValues(func::FuncOp function) {
+  llvm::SmallVector<StoreOp> stores;
+  function.walk([&](StoreOp store) {
+    if (!store.getIndex() && !store.getAtomic() && !store->getParentOfType<ParallelOp>())
+      stores.push_back(store);
+  });
+  for (StoreOp store : stores)
+    for (Operation *user : llvm::make_early_inc_range(store.getRef().getUsers())) {
+      auto load = dyn_cast<LoadOp>(user);
+      if (!load || load->getBlock() != store->getBlock() || !store->isBeforeInBlock(load) ||
+          !loadsWhatIsStored(load, store))
+        continue;
+      // Other loads do not change what is stored.
+      bool isUnchanged = llvm::all_of(store.getRef().getUsers(), [&](Operation *other) {
+        Operation *here = store->getBlock()->findAncestorOpInBlock(*other);
+        return isa<LoadOp, DimOp>(other) || !here || !store->isBeforeInBlock(here) ||
+               load->isBeforeInBlock(here);
+      });
+      if (!isUnchanged)
+        continue;
+      load.getResult().replaceAllUsesWith(store.getValue());
+      load.erase();
+    }
+}
+
 } // namespace ptl::ir

@@ -19,4 +19,8 @@ void replaceByTarget(StoreOp copy, AllocOp alloc, mlir::Value by);
 /// back is modified in place if nothing reads the old contents afterwards.
 void forwardStorage(mlir::func::FuncOp function);
 
+/// Whoever loads a box that the same block has stored before takes the value that was stored, if nothing else has
+/// touched the storage since. So what an array becomes may be computed together with what is computed from it.
+void forwardValues(mlir::func::FuncOp function);
+
 } // namespace ptl::ir

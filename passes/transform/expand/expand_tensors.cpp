@@ -459,7 +459,8 @@ void Expansion::reduceToScalar() {
 
 // ---- stores -------------------------------------------------------------------------------------
 
-/// Gives the value of a store the shape of the box, and makes it for the store alone.
+/// Gives the value of a store the shape of the box, and makes it for the store alone, or for those that can load it
+/// from there.
 void Expansion::store() {
   auto store = cast<StoreOp>(op_);
   if (store.getIndex()) {
@@ -496,9 +497,10 @@ void Expansion::store() {
       named.push_back(length);
   }
   Operation *maker = value.getDefiningOp();
-  // A group is tiled like the box only if its root computes nothing but this value.
-  bool isOwn = maker && value.hasOneUse() && maker->getBlock() == op_->getBlock() &&
-               (isTiled(maker) || isView(maker) || isFill(maker));
+  // A group is tiled like the box only if its root is stored there.
+  bool isOwn = maker && maker->getBlock() == op_->getBlock() &&
+               (isTiled(maker) || isView(maker) || isFill(maker)) &&
+               (value.hasOneUse() || (isTiled(maker) && storeToReadBack(value) == store));
   if (isOwn && !repeats)
     return;
   auto type = arrayTypeOf(elementTypeOf(value.getType()), wanted);

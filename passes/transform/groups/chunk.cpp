@@ -99,6 +99,8 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     ScheduleEffects effects(getOperation());
     auto halvingsOf = [&](size_t group) { return group < halvings.size() ? halvings[group] : 0; };
     TileSizes sizes{productM, productN, tileBytes};
+    // Of what the author stores: the expansions store what is to be loaded.
+    forwardValues(getOperation());
     if (found) {
       sortByNetworks(getOperation());
       turnShortRows(getOperation());

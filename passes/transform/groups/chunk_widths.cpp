@@ -147,6 +147,21 @@ static bool holdsCopies(Value ref) {
   });
 }
 
+/// Whether storage is put together once, from parts of one shape, all of which come by the same branches: then its text as source is seen to
+/// fill it in each arm.
+static bool isOfEqualParts(StoreOp into) {
+  Operation *whole = into->getParentOp();
+  return isa<func::FuncOp>(whole) && llvm::all_of(into.getRef().getUsers(), [&](Operation *user) {
+           auto store = dyn_cast<StoreOp>(user);
+           if (!store)
+             return true;
+           bool isAhead = store->getParentOp() == whole;
+           return isAhead ? extentsOf(store.getValue().getType()) ==
+                                extentsOf(into.getValue().getType())
+                          : store->getParentOfType<scf::IfOp>() != nullptr;
+         });
+}
+
 /// The grid for columns that are known to have the width, or a grid in each arm of a branch where they may
 /// be narrower.
 void PiecesEmitter::emitByWidth(llvm::ArrayRef<RootStores> stores, unsigned width) {
@@ -155,7 +170,7 @@ void PiecesEmitter::emitByWidth(llvm::ArrayRef<RootStores> stores, unsigned widt
     StoreOp into = each.front();
     // Within a branch boxes are not seen to fill the storage either way.
     bool isBox = into->getParentOfType<scf::IfOp>() && isOneOfSeveral(into, branch_);
-    return isSeenWhole(into) || isBox || holdsCopies(into.getRef());
+    return isSeenWhole(into) || isBox || isOfEqualParts(into) || holdsCopies(into.getRef());
   });
   Value worthIt = width + 1 < kWidths && isFilled && mayBeNarrow(row, col, width)
                       ? isWorthNarrowing(row, col, width + 1)

@@ -95,7 +95,7 @@ BlockGroups::Groups BlockGroups::allWith(llvm::ArrayRef<OpGroup *> groups) const
 static bool storeApart(llvm::ArrayRef<OpGroup *> groups) {
   llvm::DenseSet<Value> arrays;
   return llvm::all_of(groups, [&](OpGroup *group) {
-    StoreOp store = onlyStore(group->root()->getResult(0), [&](Operation *user) {
+    StoreOp store = storeToReadBack(group->root()->getResult(0), [&](Operation *user) {
       return llvm::any_of(groups, [&](OpGroup *other) { return other->contains(user); });
     });
     return !store || arrays.insert(store.getRef()).second;

@@ -29,11 +29,12 @@ llvm::SmallVector<GridEmitter::RootStores> GridEmitter::settle() {
   for (size_t i = 0; i < groups_.size(); ++i)
     for (Value result : groups_[i]->root()->getResults())
       storages[i].push_back(allocateFor(b_, result, takesTiles));
-  // Stores of several roots come together, behind all that they need, so that one grid can stand before them.
+  // Stores of several roots come together, behind all that they need, so that one grid can stand before them, and so
+  // does one that others read what it has stored from.
   for (auto *bring : {&bringOperands, &bringStore})
     for (const std::vector<RootStorage> &ofRoot : storages)
       for (const RootStorage &storage : ofRoot)
-        if (groups_.size() > 1 || ofRoot.size() > 1)
+        if (groups_.size() > 1 || ofRoot.size() > 1 || storage.isReadBack)
           bring(b_, storage);
   llvm::SmallVector<RootStores> stores(groups_.size());
   StoreOp first;

@@ -5,6 +5,7 @@
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/op_kinds.h"
 #include "passes/transform/groups/group_schedule.h"
+#include "passes/transform/whole_storage.h"
 
 #include <limits>
 
@@ -53,10 +54,25 @@ bool isStoredOnChip(Operation *op) {
   });
 }
 
+/// Whether a part of an array has its rows whole, so that it is read like an array. Shorter rows are read one by one,
+/// which takes longer than to store what is made of them.
+bool hasWholeRows(SliceOp part) {
+  llvm::ArrayRef<Extent> own = extentsOf(part.getType()),
+                         all = extentsOf(part.getSource().getType());
+  return !own.empty() && part.getSteps().empty() && !part.getOutside() &&
+         own.back() == all.back() &&
+         !llvm::is_contained(part.getDropped(), static_cast<int64_t>(all.size()) - 1);
+}
+
 /// The array in memory that a value is made from in a few steps, each of which a vector core does while the
 /// array is on its way: conversions, and arithmetic with numbers. Null for others.
 Value madeFrom(Value value, int steps) {
   Operation *op = value.getDefiningOp();
+  if (auto part = dyn_cast_or_null<SliceOp>(op))
+    return hasWholeRows(part) && madeFrom(part.getSource(), 0) ? value : Value();
+  // What is overwritten later would have to be kept for it.
+  if (auto load = dyn_cast_or_null<LoadOp>(op); load && !isUnchangedUntil(load, nullptr))
+    return {};
   if (!op || isa<LoadOp>(op))
     return isa<ArrayType>(value.getType()) ? value : Value();
   if (steps == 0 || !isa<ConvertOp, AddOp, SubOp, MulOp>(op))

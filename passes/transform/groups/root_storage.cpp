@@ -24,15 +24,15 @@ static Operation *onlyUser(Value result, TakesTiles takes) {
   return only;
 }
 
-StoreOp onlyStore(Value result, TakesTiles takes) {
-  auto store = dyn_cast_or_null<StoreOp>(onlyUser(result, takes));
+/// Whether tiles of a result can be stored one by one in the box of a store.
+static bool isPlain(StoreOp store, Value result) {
   // Scattered or atomic stores do not take tiles one by one.
-  bool plain = store && store->getBlock() == result.getParentBlock() && !store.getIndex() &&
+  bool plain = store->getBlock() == result.getParentBlock() && !store.getIndex() &&
                !store.getAtomic() &&
                extentsOf(store.getRef().getType()).size() - store.getDropped().size() ==
                    extentsOf(result.getType()).size();
   if (!plain)
-    return {};
+    return false;
   // A value that broadcasts into the box is not stored tile by tile.
   size_t axis = 0;
   llvm::ArrayRef<Extent> box = extentsOf(store.getRef().getType());
@@ -41,9 +41,14 @@ StoreOp onlyStore(Value result, TakesTiles takes) {
       continue;
     const Extent &extent = extentsOf(result.getType())[axis++];
     if (extent.isOne() && !box[base].isOne() && !matchPattern(store.getLengths()[base], m_One()))
-      return {};
+      return false;
   }
-  return store;
+  return true;
+}
+
+StoreOp onlyStore(Value result, TakesTiles takes) {
+  auto store = dyn_cast_or_null<StoreOp>(onlyUser(result, takes));
+  return store && isPlain(store, result) ? store : StoreOp();
 }
 
 /// Whether an operation of the block only computes scalars from what is there at the beginning of a part of the block, or storage as
@@ -75,12 +80,9 @@ static void moveUp(OpBuilder &builder, Operation *op) {
     op->moveBefore(block, builder.getInsertionPoint());
 }
 
-bool mayStoreBehind(Value result, Operation *last, TakesTiles takes,
-                    llvm::ArrayRef<StoreOp> together) {
-  StoreOp store = onlyStore(result, takes);
-  if (!store)
-    return true;
-  Block *block = result.getParentBlock();
+/// Whether a plain store may move directly behind `last`, together with these.
+static bool mayMoveBehind(StoreOp store, Operation *last, llvm::ArrayRef<StoreOp> together) {
+  Block *block = store->getBlock();
   // The store moves to its new place across these operations.
   bool isBehind = last->isBeforeInBlock(store);
   Operation *from = isBehind ? last : store.getOperation(), *to = isBehind ? store : last;
@@ -98,6 +100,32 @@ bool mayStoreBehind(Value result, Operation *last, TakesTiles takes,
            bool goesToo = llvm::is_contained(together, dyn_cast<StoreOp>(user));
            return here && here != store && !goesToo && !isa<DimOp>(user) && isBetween(here);
          });
+}
+
+StoreOp storeToReadBack(Value result, TakesTiles takes) {
+  if (StoreOp only = onlyStore(result, takes))
+    return only;
+  Operation *root = result.getDefiningOp();
+  if (root->getNumResults() != 1)
+    return {};
+  StoreOp first;
+  for (Operation *user : result.getUsers()) {
+    auto store = dyn_cast<StoreOp>(user);
+    // What is read back must be what was computed, and the others may need it right behind the root.
+    bool fits = store && isPlain(store, result) && store.getSteps().empty() &&
+                cast<RefType>(store.getRef().getType()).getPlace() == Place::Gm &&
+                elementTypeOf(store.getRef().getType()) == elementTypeOf(result.getType()) &&
+                mayMoveBehind(store, root, {});
+    if (fits && (!first || store->isBeforeInBlock(first)))
+      first = store;
+  }
+  return first;
+}
+
+bool mayStoreBehind(Value result, Operation *last, TakesTiles takes,
+                    llvm::ArrayRef<StoreOp> together) {
+  StoreOp store = storeToReadBack(result, takes);
+  return !store || mayMoveBehind(store, last, together);
 }
 
 void bringOperands(OpBuilder &builder, const RootStorage &storage) {
@@ -124,9 +152,11 @@ RootStorage allocateFor(OpBuilder &builder, Value result, TakesTiles takes) {
   Operation *root = result.getDefiningOp();
   // A root with several results has its grid at the root, so its stores have to move there.
   if (root->getNumResults() == 1 || mayStoreBehind(result, root))
-    storage.plain = onlyStore(result, takes);
-  if (storage.plain)
+    storage.plain = storeToReadBack(result, takes);
+  if (storage.plain) {
+    storage.isReadBack = storage.plain != onlyStore(result, takes);
     return storage;
+  }
   Location loc = root->getLoc();
   auto type = cast<ArrayType>(result.getType());
   llvm::SmallVector<Value> named;
@@ -143,14 +173,17 @@ RootStorage allocateFor(OpBuilder &builder, Value result, TakesTiles takes) {
 
 StoreOp storeFor(OpBuilder &builder, const RootStorage &storage, TakesTiles takes) {
   Value result = storage.result;
-  if (storage.plain)
-    return storage.plain;
+  StoreOp store = storage.plain;
+  if (store && !storage.isReadBack)
+    return store;
   Location loc = result.getLoc();
-  auto none = builder.getDenseI64ArrayAttr({});
-  auto store = builder.create<StoreOp>(loc, result, storage.ref, storage.offsets, storage.lengths,
-                                       ValueRange(), Value(), none, IntegerAttr(), StringAttr());
-  auto load = builder.create<LoadOp>(loc, result.getType(), storage.ref, storage.offsets,
-                                     storage.lengths, ValueRange(), Value(), none);
+  if (!store)
+    store = builder.create<StoreOp>(loc, result, storage.ref, storage.offsets, storage.lengths,
+                                    ValueRange(), Value(), builder.getDenseI64ArrayAttr({}),
+                                    IntegerAttr(), StringAttr());
+  auto load =
+      builder.create<LoadOp>(loc, result.getType(), store.getRef(), store.getOffsets(),
+                             store.getLengths(), ValueRange(), Value(), store.getDroppedAttr());
   // Other users read what the grid has stored.
   result.replaceUsesWithIf(
       load, [&](OpOperand &use) { return use.getOwner() != store && !takes(use.getOwner()); });

@@ -1,5 +1,5 @@
-// The storage of a group's root: the box that its only use writes, or storage of its own that its
-// users then load.
+// The storage of a group's root: the box that a use of it writes, or storage of its own. Its other
+// users then load what is there.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"
@@ -18,15 +18,19 @@ inline StoreOp onlyStore(mlir::Operation *root, TakesTiles takes = nullptr) {
   return onlyStore(root->getResult(0), takes);
 }
 
-/// Whether the plain store of a result, if there is one, may move directly behind `last`, together
+/// The same store, or one among other uses, which can load what it has stored; null if there is none.
+StoreOp storeToReadBack(mlir::Value result, TakesTiles takes = nullptr);
+
+/// Whether the store of a result that its tiles go to, if there is one, may move directly behind `last`, together
 /// with those that move there in the same order.
 bool mayStoreBehind(mlir::Value result, mlir::Operation *last, TakesTiles takes = nullptr,
                     llvm::ArrayRef<StoreOp> together = {});
 
 struct RootStorage {
-  mlir::Value result; ///< of the root
-  StoreOp plain;      ///< the plain store, or null
-  mlir::Value ref;    ///< null if there is a plain store
+  mlir::Value result;      ///< of the root
+  StoreOp plain;           ///< the plain store, or null
+  bool isReadBack = false; ///< others load what the plain store has stored
+  mlir::Value ref;         ///< null if there is a plain store
   llvm::SmallVector<mlir::Value> lengths, offsets;
 };
 

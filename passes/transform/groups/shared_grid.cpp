@@ -40,7 +40,7 @@ bool maySettleTogether(llvm::ArrayRef<OpGroup *> groups) {
   };
   llvm::SmallVector<StoreOp> stores;
   for (OpGroup *group : ordered)
-    if (StoreOp store = onlyStore(group->root(), takes))
+    if (StoreOp store = storeToReadBack(group->root()->getResult(0), takes))
       stores.push_back(store);
   // They go behind the last root in the order of the roots, which has to be that of stores to one array already.
   for (size_t later = 0; later < stores.size(); ++later)
@@ -50,7 +50,7 @@ bool maySettleTogether(llvm::ArrayRef<OpGroup *> groups) {
         return false;
   return llvm::all_of(groups, [&](OpGroup *group) {
     Value result = group->root()->getResult(0);
-    StoreOp store = onlyStore(result, takes);
+    StoreOp store = storeToReadBack(result, takes);
     // Something that needs a stored value in the middle would keep the grids from being one.
     bool isNeeded = llvm::any_of(result.getUsers(), [&](Operation *user) {
       Operation *inBlock = last->getBlock()->findAncestorOpInBlock(*user);

@@ -246,6 +246,14 @@ static Value rewriteInterleave(const Tiles &t, Operation *op) {
   return t.r.create(gather)->getResult(0);
 }
 
+/// A product that the cube core does not compute looks positions up before the transposition, and turns only what stands there: it may be one
+/// of an axis without a bound.
+static Value rewriteTranspose(const Tiles &t, Operation *op) {
+  bool isFactor = !op->use_empty() &&
+                  llvm::all_of(op->getUsers(), [](Operation *user) { return isa<MatmulOp>(user); });
+  return isFactor ? Value() : onParts(t, op);
+}
+
 /// Where rows get another length, elements move.
 static Value rewriteReshape(const Tiles &t, Operation *op) {
   llvm::ArrayRef<Extent> own = extentsOf(op->getOperand(0).getType()),
@@ -264,7 +272,7 @@ static constexpr Row kShapeRows[] = {
     {"triu", rewriteTriangle},
     {"pad", rewritePad},
     {"interleave", rewriteInterleave},
-    {"transpose", onParts},
+    {"transpose", rewriteTranspose},
     {"reshape", rewriteReshape},
     {"concat", onNumbers},
     {"slice", onNumbers},
