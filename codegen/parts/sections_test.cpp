@@ -49,6 +49,24 @@ TEST(Sections, ForStagesRunOnAnyNumberOfParts) {
         {{{"chip", 1}, {"host", 1}}, {{"chip", 3}, {"host", 2}}, {{"chip", 2}, {"host", 5}}});
 }
 
+TEST(Sections, StagesKeepElementsOfTheirOwn) {
+  std::vector<MachineShape> shapes;
+  for (uint32_t chips : {1u, 2u, 3u, 4u, 5u, 8u})
+    shapes.push_back({{"chip", chips}});
+  for (int64_t stages : {1, 2, 5, 7})
+    expectAgreement({{"trained", {ints({3, 2, 4}, 1), ints({stages, 4, 4}, 2)}},
+                     {"trained", {ints({0, 2, 4}, 1), ints({stages, 4, 4}, 2)}},
+                     {"there_and_back", {ints({5}, 1), ints({stages, 5}, 2)}}},
+                    shapes);
+}
+
+TEST(Sections, ForAllPartsButSome) {
+  for (uint32_t hosts : {2u, 3u, 5u})
+    for (uint32_t chips : {1u, 3u})
+      expectAgreement({{"all_but_the_first", {ints({3, 4}, 1), ints({hosts, 4}, 2)}}},
+                      {{{"chip", chips}, {"host", hosts}}});
+}
+
 /// A part that a program names has to be there.
 TEST(Sections, NeedTheirParts) {
   CheckedText checked(projectText("codegen/parts/testdata/sections.ptl"));
