@@ -1,6 +1,7 @@
 #include "codegen/parts/part_source.h"
 
 #include "codegen/reference/interpreter.h"
+#include "frontend/sema/placement/distribution.h"
 #include "ir/ops/op_table.h"
 
 #include <algorithm>

@@ -4,10 +4,10 @@
 namespace ptl::parts {
 namespace {
 
-Value number(int64_t value) { return Value::integer(value); }
-Value whole(int64_t value) { return Value::scalar(ElemKind::I32, Scalar::integer(value)); }
+Value count(int64_t value) { return Value::integer(value); }
+Value whole32(int64_t value) { return Value::scalar(ElemKind::I32, Scalar::integer(value)); }
 
-void expectAgreement(const Calls &calls, const std::vector<MachineShape> &shapes) {
+void agrees(const Calls &calls, const std::vector<MachineShape> &shapes) {
   parts::expectAgreement("codegen/parts/testdata/results.ptl", calls, shapes);
 }
 
@@ -20,26 +20,26 @@ std::vector<MachineShape> someChips() {
 
 TEST(Results, HaveValuesFromTheBeginning) {
   for (int64_t often : {0, 2, 9})
-    expectAgreement({{"counted", {ints({3, 5}, 1), number(often)}},
-                     {"counted", {ints({0, 5}, 1), number(often)}}},
-                    someChips());
-  expectAgreement({{"begun", {ints({5}, 1), ints({5}, 2)}},
-                   {"stepped", {ints({3, 5}, 1), ints({5}, 2), number(2)}},
-                   {"ranged", {ints({7}, 1)}},
-                   {"ranged", {ints({1}, 1)}}},
-                  someChips());
-  expectAgreement({{"scaled", {ints({5, 3}, 1), ints({3}, 2)}}},
-                  {{{"chip", 1}, {"host", 1}}, {{"chip", 3}, {"host", 2}}, {{"chip", 2}, {"host", 5}}});
+    agrees({{"counted", {ints({3, 5}, 1), count(often)}},
+            {"counted", {ints({0, 5}, 1), count(often)}}},
+           someChips());
+  agrees({{"begun", {ints({5}, 1), ints({5}, 2)}},
+          {"stepped", {ints({3, 5}, 1), ints({5}, 2), count(2)}},
+          {"ranged", {ints({7}, 1)}},
+          {"ranged", {ints({1}, 1)}}},
+         someChips());
+  agrees({{"scaled", {ints({5, 3}, 1), ints({3}, 2)}}},
+         {{{"chip", 1}, {"host", 1}}, {{"chip", 3}, {"host", 2}}, {{"chip", 2}, {"host", 5}}});
 }
 
 TEST(Results, AreReturnedFromLoops) {
   for (int64_t limit : {-100, 0, 3, 1000})
-    expectAgreement({{"left", {ints({4, 3, 5}, 1), whole(limit)}},
-                     {"left", {ints({4, 0, 5}, 1), whole(limit)}},
-                     {"left", {ints({0, 3, 5}, 1), whole(limit)}}},
-                    someChips());
+    agrees({{"left", {ints({4, 3, 5}, 1), whole32(limit)}},
+            {"left", {ints({4, 0, 5}, 1), whole32(limit)}},
+            {"left", {ints({0, 3, 5}, 1), whole32(limit)}}},
+           someChips());
   for (int64_t limit : {-1, 0, 1, 2, 5, 100})
-    expectAgreement({{"searched", {ints({4, 5}, 1), number(limit)}}}, someChips());
+    agrees({{"searched", {ints({4, 5}, 1), count(limit)}}}, someChips());
 }
 
 } // namespace

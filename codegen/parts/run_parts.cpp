@@ -8,6 +8,7 @@
 #include "codegen/reference/builtin.h"
 #include "codegen/reference/entry_sizes.h"
 #include "codegen/reference/scalar_ops.h"
+#include "frontend/sema/placement/distribution.h"
 #include "frontend/sema/walk.h"
 
 #include <algorithm>
@@ -410,8 +411,9 @@ RunResult runOnParts(const CheckedProgram &program, const SourceManager &sources
     PartsRun(std::move(scheduled), textOf(program, options.pools), options, grid, sizes, result)
         .run(args);
   // Behind the outputs are the final values of the `inout`s.
-  auto inouts = result.outputs.begin() +
-                static_cast<ptrdiff_t>(std::min(placed.decl->outputs.size(), result.outputs.size()));
+  auto inouts =
+      result.outputs.begin() +
+      static_cast<ptrdiff_t>(std::min(placed.decl->outputs.size(), result.outputs.size()));
   result.inouts.assign(std::make_move_iterator(inouts),
                        std::make_move_iterator(result.outputs.end()));
   result.outputs.erase(inouts, result.outputs.end());

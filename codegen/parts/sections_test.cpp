@@ -28,6 +28,11 @@ TEST(Sections, HaveLevelsBelowThem) {
   expectAgreement(
       {{"hosts", {ints({3, 2, 4}, 1), ints({4, 7}, 2), ints({7, 4}, 3)}}},
       {{{"chip", 1}, {"host", 2}}, {{"chip", 3}, {"host", 2}}, {{"chip", 2}, {"host", 3}}});
+  for (int64_t rounds : {0, 3})
+    expectAgreement(
+        {{"ranges_in_sections", {ints({rounds, 7}, 1), ints({7}, 2)}},
+         {"ranges_in_sections", {ints({rounds, 2}, 1), ints({2}, 2)}}},
+        {{{"chip", 1}, {"host", 2}}, {{"chip", 3}, {"host", 2}}, {{"chip", 4}, {"host", 3}}});
   expectAgreement({{"of_a_mesh", {ints({3, 5}, 1)}}}, {{{"chip", 2}}, {{"chip", 6}}});
 }
 

@@ -4,6 +4,7 @@
 #include "codegen/parts/disk_times.h"
 #include "codegen/parts/move_rows.h"
 #include "frontend/base/elem_type.h"
+#include "frontend/sema/placement/distribution.h"
 
 #include <algorithm>
 

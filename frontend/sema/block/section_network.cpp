@@ -12,6 +12,13 @@
 
 namespace ptl {
 
+/// `parallel c in parts(N, over: chip)`.
+static bool isOverParts(const Stmt &stmt) {
+  const auto *loop = dyn_cast<ForStmt>(&stmt);
+  const auto *tiles = loop ? dyn_cast<TilesExpr>(loop->head.iterable) : nullptr;
+  return tiles && !tiles->level.empty();
+}
+
 /// Whether walks over sections leave out a statement with all that is in it.
 static bool isLeftOut(const Stmt &stmt) {
   return stmt.kind == StmtKind::Parallel || stmt.kind == StmtKind::Task ||
@@ -197,10 +204,17 @@ private:
   }
 
   enum class Step { Done, Waits, Failed };
+  /// Each part of a level below would push, or one whose range is empty would not.
+  Step refuseOverParts(const Stmt &stmt) {
+    ctx_.sink.report(DiagId::QueueInBranch, stmt.span, {});
+    return Step::Failed;
+  }
   /// A statement that can be next: all that it pops has been pushed.
   Step take(Stmt &stmt) {
     if (!usesQueues(stmt))
       return Step::Done;
+    if (isOverParts(stmt))
+      return refuseOverParts(stmt);
     // A loop with queues waits for the loops of the other sections.
     if (stmt.kind == StmtKind::For)
       return Step::Waits;
@@ -468,7 +482,7 @@ private:
     Stmt &stmt = *process.stmts[at];
     Writes stores = storesOf(section);
     if (stmt.kind == StmtKind::For && usesQueues(stmt))
-      return Step::Waits;
+      return isOverParts(stmt) ? refuseOverParts(stmt) : Step::Waits;
     // Steps compute again what they use of it, so that it needs no place of its own for each stage.
     if (isRepeatable(stmt, stores)) {
       lets_[&section].push_back(&stmt);

@@ -15,16 +15,19 @@ ValueId ChoiceWalk::condition(const Expr &expr, const std::string &user) {
   ValueId id = p_.value(expr);
   p_.section_ = section;
   const Placement &placement = p_.placed_.values[id].placement;
-  for (size_t level = 0; level < placement.size(); ++level)
-    // In the body of a `parallel` over parts each part goes its own way.
-    if (!placement[level].isWhole() && !placement[level].isOwn) {
-      ReportedValue value = p_.reported(expr, id);
-      p_.reports_.needsWhole(level, p_.spanOf(expr), user,
-                             "its condition is " + p_.reports_.describe(level, *value.value) +
-                                 ", but all parts must take the same path",
-                             value);
-      throw Refused();
-    }
+  for (size_t level = 0; level < placement.size(); ++level) {
+    // In the body of a `parallel` over parts each part goes its own way, in a section those of its part.
+    bool isOfSection =
+        p_.around_ && p_.around_->level == level && placement[level] == p_.around_->at;
+    if (placement[level].isWhole() || placement[level].isOwn || isOfSection)
+      continue;
+    ReportedValue value = p_.reported(expr, id);
+    p_.reports_.needsWhole(level, p_.spanOf(expr), user,
+                           "its condition is " + p_.reports_.describe(level, *value.value) +
+                               ", but all parts must take the same path",
+                           value);
+    throw Refused();
+  }
   return id;
 }
 

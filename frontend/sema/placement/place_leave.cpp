@@ -72,14 +72,16 @@ ValueId Placer::nothing(const Type &type) {
   PlacedValue value;
   value.elem = elemOf(type.elem);
   value.shape = shapeOf(type);
+  std::shared_ptr<Expr> zero = std::make_shared<ConstExpr>();
   if (type.isArray()) {
     auto zeros = std::make_shared<OpExpr>();
     zeros->op = &opRecord(OpId::Zeros);
     value.kind = PlacedKind::Apply;
-    value.expr = placed_.made.emplace_back(std::move(zeros)).get();
-  } else {
-    value.expr = placed_.made.emplace_back(std::make_shared<ConstExpr>()).get();
+    zero = std::move(zeros);
   }
+  zero->type = &type;
+  zero->span = decl_.nameSpan;
+  value.expr = placed_.made.emplace_back(std::move(zero)).get();
   return add(std::move(value));
 }
 
@@ -98,7 +100,8 @@ void Placer::expectReturn(const Stmt &loop) {
   if (!value || returned_.value)
     return;
   if (!value->type->isArray() && !value->type->isScalar())
-    refuse(*value, "this `return`", "inside a loop it must have one array or one scalar as its value");
+    refuse(*value, "this `return`",
+           "inside a loop it must have one array or one scalar as its value");
   returned_.value = declare("what is returned", nothing(*value->type));
 }
 

@@ -30,6 +30,8 @@ ValueId Placer::add(PlacedValue value) {
   for (const OwnBody &body : own_)
     if (isComputed && value.placement[body.level].isWhole())
       value.placement[body.level] = onEachPart();
+  if (around_ && isComputed && value.placement[around_->level].isWhole())
+    value.placement[around_->level] = around_->at;
   placed_.values.push_back(std::move(value));
   return static_cast<ValueId>(placed_.values.size() - 1);
 }
@@ -167,9 +169,8 @@ void Placer::header() {
       continue;
     }
     ValueId id = value(*first);
-    if (std::vector<Dim> shape = shapeOf(*output.type);
-        placed_.values[id].shape.size() < shape.size())
-      id = filled(id, std::move(shape));
+    if (placed_.values[id].shape.size() < shapeOf(*output.type).size())
+      id = filled(id, *output.type);
     given_[&output] = first;
     frame_->locals[&output] = asResult(output, id, placement, first->span, reported(*first, id));
     keep(output, i, placement);
@@ -197,15 +198,16 @@ void Placer::keep(const Local &local, size_t output, const Placement &wanted) {
 }
 
 /// A number repeated to the shape of an array.
-ValueId Placer::filled(ValueId number, std::vector<Dim> shape) {
+ValueId Placer::filled(ValueId number, const Type &type) {
   auto full = std::make_shared<OpExpr>();
   placed_.made.push_back(full);
   full->op = &opRecord(OpId::Full);
+  full->type = &type;
   full->span = decl_.nameSpan;
   PlacedValue value;
   value.kind = PlacedKind::Apply;
   value.elem = placed_.values[number].elem;
-  value.shape = std::move(shape);
+  value.shape = shapeOf(type);
   value.expr = full.get();
   value.operands = {number};
   value.placement = placed_.values[number].placement;
@@ -218,9 +220,9 @@ void Placer::giveKept() {
     const Local &local = *kept.local;
     ValueId id = frame_->locals.at(&local);
     const Expr *given = given_[&local];
-    ReportedValue value = given ? reported(*given, id)
-                                : ReportedValue{&placed_.values[id], "`" + local.name + "`", "",
-                                                std::nullopt};
+    ReportedValue value =
+        given ? reported(*given, id)
+              : ReportedValue{&placed_.values[id], "`" + local.name + "`", "", std::nullopt};
     placed_.outputs[kept.output] =
         asResult(local, id, kept.wanted, given ? given->span : local.span, value);
   }
@@ -334,8 +336,8 @@ void Placer::assign(const AssignStmt &stmt) {
     given_[stmt.target] = stmt.value;
     return;
   }
-  id = asResult(*stmt.target, id, wanted_[stmt.target], stmt.value->span,
-                reported(*stmt.value, id));
+  id =
+      asResult(*stmt.target, id, wanted_[stmt.target], stmt.value->span, reported(*stmt.value, id));
   placed_.outputs[output->second] = id;
   bind(*stmt.target, id);
 }
@@ -394,8 +396,9 @@ void Placer::goRound(PlacedLoop loop, const Block *block,
     frame_->locals[leaves_] = number(dims_.constant(0));
   }
   if (leaves_ && loop.every)
-    refuse(*loop.stmt->checkpoint, "this loop",
-           "a loop that saves checkpoints must run over its whole range, without `break` or `return`");
+    refuse(
+        *loop.stmt->checkpoint, "this loop",
+        "a loop that saves checkpoints must run over its whole range, without `break` or `return`");
   auto body = [&](PlacedLoop &made) {
     if (leaves_)
       frame_->locals[leaves_] = number(dims_.constant(0));
@@ -408,9 +411,8 @@ void Placer::goRound(PlacedLoop loop, const Block *block,
                  : ReportedValue{&placed_.values[id], "`" + local->name + "`", "", std::nullopt};
   };
   auto slice = [&](ValueId of, const Placement &to) { return this->slice(of, to); };
-  if (!placeLoop(std::move(loop),
-                 {placed_, frame_->locals, block, body, slice, reported, reports_, leaves_,
-                  returned_.all()}))
+  if (!placeLoop(std::move(loop), {placed_, frame_->locals, block, body, slice, reported, reports_,
+                                   leaves_, returned_.all()}))
     throw Refused();
   leaves_ = outside;
   --loopDepth_;

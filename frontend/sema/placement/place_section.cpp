@@ -93,8 +93,16 @@ void SectionWalk::stages(const BlockStmt &stmt) {
   };
   auto slice = [&](ValueId of, const Placement &to) { return p_.slice(of, to); };
   if (!placeLoop(std::move(placed),
-                 {p_.placed_, p_.frame_->locals, loop.body, body, slice, reported, p_.reports_,
-                  nullptr, {}, LoopWalk::Stages{p_.section_->level, p_.section_->at, next, carried}}))
+                 {p_.placed_,
+                  p_.frame_->locals,
+                  loop.body,
+                  body,
+                  slice,
+                  reported,
+                  p_.reports_,
+                  nullptr,
+                  {},
+                  LoopWalk::Stages{p_.section_->level, p_.section_->at, next, carried}}))
     throw Refused();
   // Another loop over the same stages may count them itself.
   if (isDown)
@@ -217,14 +225,11 @@ std::optional<ValueId> SectionWalk::ofStages(const AssignStmt &stmt) {
     return std::nullopt;
   const std::vector<Dim> shape = p_.placed_.values[have].shape;
   int64_t first = -static_cast<int64_t>(shape.size());
-  bool isFirstCut =
-      std::ranges::any_of(placement, [&](const LevelPlacement &each) {
-        return &each != &at && each.cuts(first);
-      });
+  bool isFirstCut = std::ranges::any_of(
+      placement, [&](const LevelPlacement &each) { return &each != &at && each.cuts(first); });
   const IndexItem &position = stmt.place->items[0];
-  bool isOwn = shape[0] == p_.section_->at.stages &&
-               position.kind == IndexItemKind::Position && position.value->dim &&
-               p_.inProgram(position.value->dim) == p_.section_->at.stage;
+  bool isOwn = shape[0] == p_.section_->at.stages && position.kind == IndexItemKind::Position &&
+               position.value->dim && p_.inProgram(position.value->dim) == p_.section_->at.stage;
   if (!isOwn || isFirstCut || (!at.isWhole() && !at.cuts(first)))
     p_.refuse(stmt, "this assignment",
               "a stage can assign elements of its own only, of an array whose first axis counts "
@@ -272,8 +277,9 @@ std::vector<size_t> SectionWalk::levelsOfParts() const {
   std::vector<size_t> levels;
   for (const Placer::OwnBody &body : p_.own_)
     levels.push_back(body.level);
-  if (levels.empty() && p_.section_)
-    levels.push_back(p_.section_->level);
+  const std::optional<Placer::Section> &section = p_.own_.empty() ? p_.section_ : p_.around_;
+  if (section)
+    levels.push_back(section->level);
   return levels;
 }
 

@@ -65,7 +65,7 @@ private:
   void giveKept();
   ValueId asResult(const Local &local, ValueId id, const Placement &wanted, Span span,
                    const ReportedValue &value);
-  ValueId filled(ValueId number, std::vector<Dim> shape);
+  ValueId filled(ValueId number, const Type &type);
   // Statements and expressions.
   void statement(const Stmt &stmt);
   void let(const LetStmt &stmt);
@@ -141,7 +141,7 @@ private:
   Dim round_; ///< counts the rounds of the innermost loop from 0; none outside of loops, and in a `while`
   int64_t tasks_ = 0; ///< that were submitted so far
   const Local *leaves_ =
-      nullptr;                 ///< says whether the innermost loop is left; null: nothing leaves it
+      nullptr; ///< says whether the innermost loop is left; null: nothing leaves it
   /// Of the declaration that is walked, if a loop in it may return: whether it has, and the value that a `fn` returned.
   struct Returned {
     const Local *flag = nullptr, *value = nullptr;
@@ -171,7 +171,8 @@ private:
     std::map<const Local *, int64_t>
         blocks; ///< the arrays of which names stand for the part's block: the axis that is cut
   };
-  std::vector<OwnBody> own_; ///< outermost first
+  std::vector<OwnBody> own_;      ///< outermost first
+  std::optional<Section> around_; ///< the section that these bodies stand in
 };
 
 } // namespace ptl
