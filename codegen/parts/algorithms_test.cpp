@@ -137,8 +137,8 @@ TEST(Algorithms, AreThoseOfTheSchedule) {
   std::vector<Value> args = {numbers({9, 4}, 1), numbers({9, 4}, 2)};
   size_t tree = 0, ring = 0;
   RunResult expected = runOnRanks(kScheduled, args, 4, 1 << 20, &tree);
-  RunResult other = runOnRanks(std::string(kScheduled) + "schedule p { sum { how ring } }", args,
-                               4, 1 << 20, &ring);
+  RunResult other = runOnRanks(std::string(kScheduled) + "schedule p { sum { how ring } }", args, 4,
+                               1 << 20, &ring);
   ASSERT_TRUE(expected.ok() && other.ok()) << expected.message << other.message;
   for (size_t i = 0; i < 2; ++i)
     EXPECT_EQ(difference(other.outputs[i], expected.outputs[i]), "");
@@ -155,8 +155,7 @@ TEST(Algorithms, AreThoseOfTheSchedule) {
   ASSERT_TRUE(placed);
   auto ways = [&](std::string_view machine) {
     PlacedProgram scheduled = *placed;
-    applySchedule(
-        *fine.program, machine, [](SymbolId) { return std::nullopt; }, scheduled);
+    applySchedule(*fine.program, machine, [](SymbolId) { return std::nullopt; }, scheduled);
     std::string all;
     for (const PlacedValue &value : scheduled.values)
       if (value.kind == PlacedKind::Move)

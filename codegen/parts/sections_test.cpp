@@ -150,6 +150,17 @@ TEST(Sections, ForStagesAreAPipelineInTime) {
   }
 }
 
+/// What a stage keeps is stored by its part only, and the way back is as long as the way there.
+TEST(Sections, ThatKeepValuesHaveATime) {
+  std::string text = projectText("codegen/parts/testdata/sections.ptl");
+  Timed timed(text, "trained", {{"chip", 3}}, {{{"N", 3}, {"B", 64}, {"D", 64}, {"S", 5}}});
+  ASSERT_TRUE(timed.time) << timed.why;
+  Timed alone(text, "trained", {{"chip", 1}}, {{{"N", 3}, {"B", 64}, {"D", 64}, {"S", 5}}});
+  ASSERT_TRUE(alone.time) << alone.why;
+  EXPECT_LT(timed.seconds(), alone.seconds());
+  EXPECT_GT(timed.seconds(), alone.seconds() / 3);
+}
+
 /// What only one part computes takes no time on the others.
 TEST(Sections, ComputeOnTheirPartOnly) {
   Timed timed(R"(

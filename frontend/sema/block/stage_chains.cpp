@@ -21,8 +21,7 @@ static Dim lastOf(Context &ctx, const OnStmt &section) {
 }
 
 Dim entryOf(Context &ctx, const StageChain &chain, const OnStmt &section) {
-  return ctx.dims.add(chain.offset,
-                      chain.isDown ? lastOf(ctx, section) : rangeOf(section).lo->dim);
+  return ctx.dims.add(chain.offset, chain.isDown ? lastOf(ctx, section) : rangeOf(section).lo->dim);
 }
 
 Dim exitOf(Context &ctx, const StageChain &chain, const OnStmt &section) {
@@ -137,8 +136,8 @@ private:
       refuse([this, other] { reportShared(*other); });
       return false;
     }
-    bool isNested = stmt.kind == StmtKind::If || stmt.kind == StmtKind::While ||
-                    stmt.kind == StmtKind::Block;
+    bool isNested =
+        stmt.kind == StmtKind::If || stmt.kind == StmtKind::While || stmt.kind == StmtKind::Block;
     if (isNested && usesQueues(stmt)) {
       refuse([this, &stmt] { ctx_.sink.report(DiagId::QueueInBranch, stmt.span, {}); });
       return false;
@@ -166,9 +165,8 @@ private:
 
   /// A stage pops from the pipe of its own number, up to a constant, and from each array of pipes once.
   bool takePop(BlockExpr &call) {
-    bool isKnown = std::ranges::any_of(unit_.chains, [&](const StageChain &chain) {
-      return chain.pop->object == call.object;
-    });
+    bool isKnown = std::ranges::any_of(
+        unit_.chains, [&](const StageChain &chain) { return chain.pop->object == call.object; });
     Dim offset = ctx_.dims.sub(pipeNumber(call), stage_);
     if (isKnown || !offset || offset.mentions(*section_.stages.var->symbol))
       return false;
@@ -243,9 +241,8 @@ private:
 std::vector<StageUnit> unitsOf(Context &ctx, std::span<Stmt *const> stmts, const OnStmt &section,
                                const Writes &stores) {
   // A loop that pops or pushes runs together with those of other sections.
-  auto loop = std::ranges::find_if(stmts, [](const Stmt *stmt) {
-    return stmt->kind == StmtKind::For && usesQueues(*stmt);
-  });
+  auto loop = std::ranges::find_if(
+      stmts, [](const Stmt *stmt) { return stmt->kind == StmtKind::For && usesQueues(*stmt); });
   std::vector<size_t> ends;
   for (auto i = static_cast<size_t>(loop - stmts.begin()); i-- > 0;)
     if (i == 0 || !isRepeatable(*stmts[i], stores))

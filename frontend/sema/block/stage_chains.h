@@ -11,8 +11,9 @@ namespace ptl {
 /// A value that each stage pops from one of an array of pipes and then pushes to the one of the next stage.
 struct StageChain {
   BlockExpr *pop = nullptr, *push = nullptr;
-  Dim offset;             ///< stage `s` pops from the pipe `s + offset`
-  bool isDown = false;    ///< it pushes to the pipe before that one, from which the stage before it pops
+  Dim offset; ///< stage `s` pops from the pipe `s + offset`
+  bool isDown =
+      false; ///< it pushes to the pipe before that one, from which the stage before it pops
   Local *value = nullptr; ///< the variable that holds it, when the stages are in one loop
 };
 

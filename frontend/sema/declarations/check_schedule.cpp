@@ -230,8 +230,7 @@ static std::string whyNotHow(const CheckedProgram &program, const CallableDecl &
   if (moves.empty())
     return "`" + label + "` is no movement between parts";
   for (ValueId id : moves)
-    if (const MovementRecord &record = *placed->values[id].movement;
-        !isAlgorithmOf(record, how))
+    if (const MovementRecord &record = *placed->values[id].movement; !isAlgorithmOf(record, how))
       return "the algorithms of `" + std::string(record.name) +
              "` are: " + std::string(record.algorithms);
   return "";
