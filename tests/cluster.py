@@ -290,6 +290,20 @@ def layers_as_stages(tools, folder):
         check(tools, folder, EXAMPLES / "pipeline.ptl", "layers", arrays, {"y": y}, chips((1, 2, 3, 4, 5, 8)), ranks=f"chip={stages + 1 - stages // 5}")
 
 
+def gradients_of_stages(tools, folder):
+    for stages in (1, 3, 5):
+        arrays = {"x": whole(1, 3, 2, 4), "want": whole(2, 3, 2, 4), "w": np.sign(whole(3, stages, 4, 4))}
+        kept, gradients = [arrays["x"]], np.zeros((stages, 4, 4), np.float32)
+        for weights in arrays["w"]:
+            kept.append(np.maximum(kept[-1], 0) @ weights)
+        error = kept[-1] - arrays["want"]
+        for stage in reversed(range(stages)):
+            gradients[stage] = np.einsum("nbd,nbe->de", np.maximum(kept[stage], 0), error)
+            error = np.where(kept[stage] > 0, error @ arrays["w"][stage].T, 0)
+        check(tools, folder, EXAMPLES / "pipeline.ptl", "gradients", arrays, {"g": gradients, "off": error.sum(0)},
+              chips((1, 2, 3, 4, 5, 8)), ranks=f"chip={stages + 1 - stages // 5}")
+
+
 def programs_of_two_hosts(tools, folder):
     for rounds in (1, 4):
         arrays = {"x": whole(1, rounds, 2, 4), "want": whole(2, rounds, 2, 4), "up": whole(3, 4, 5), "down": whole(4, 5, 4)}
@@ -469,7 +483,7 @@ def layers_cut_in_three_ways(tools, folder):
 
 if __name__ == "__main__":
     tools = Tools(pathlib.Path(sys.argv[1]))
-    tests = [layers_of_a_transformer, training_of_a_transformer, layouts_of_weights, ranks_read_and_write_their_boxes, attention_where_sequences_are_cut, mixture_of_experts, rows_that_are_dispatched, decode_layer, sums_over_two_levels, stages_on_chips, layers_as_stages, programs_of_two_hosts, layers_cut_in_three_ways, pipeline_over_hosts,
+    tests = [layers_of_a_transformer, training_of_a_transformer, layouts_of_weights, ranks_read_and_write_their_boxes, attention_where_sequences_are_cut, mixture_of_experts, rows_that_are_dispatched, decode_layer, sums_over_two_levels, stages_on_chips, layers_as_stages, gradients_of_stages, programs_of_two_hosts, layers_cut_in_three_ways, pipeline_over_hosts,
              small_collectives, neighbours_exchange,
              round_the_ring, products_on_grids, transforms_of_rows_and_columns, conjugate_gradients, points_and_their_centres, counts_and_places,
              norms_where_positions_are_cut, heat_in_a_plate, experts_with_a_capacity, layers_on_hosts, folds_and_places_of_data,

@@ -1,4 +1,6 @@
 // Movements whose calls name an algorithm: it is taken, and changes no value.
+#include "codegen/parts/chunk_schedule.h"
+#include "codegen/parts/letters_test_util.h"
 #include "codegen/parts/time_parts_test_util.h"
 
 namespace ptl::parts {
@@ -119,6 +121,65 @@ TEST(Algorithms, WhatThereIsNotOfSoManyPartsIsLeft) {
   Timed three(movementText(sum, "doubling"), "p", {{"chip", 3}});
   Timed free(movementText(sum, ""), "p", {{"chip", 3}});
   EXPECT_EQ(three.seconds(), free.seconds());
+}
+
+constexpr const char *kScheduled = R"(
+program p[S, D](x: f32[S, D] over chip by S, w: f32[S, D] over chip by S) -> (y: f32[S, D], z: f32[1, D]) at host {
+    let all = all_gather(x, over: chip)
+    let sum = all_reduce(sum(w, axis: 0), over: chip, how: tree)
+    y = all
+    z = sum
+}
+)";
+
+/// A schedule for a machine names an algorithm in place of that of the call, and so sends other messages, but gives the same.
+TEST(Algorithms, AreThoseOfTheSchedule) {
+  std::vector<Value> args = {numbers({9, 4}, 1), numbers({9, 4}, 2)};
+  size_t tree = 0, ring = 0;
+  RunResult expected = runOnRanks(kScheduled, args, 4, 1 << 20, &tree);
+  RunResult other = runOnRanks(std::string(kScheduled) + "schedule p { sum { how ring } }", args, 4,
+                               1 << 20, &ring);
+  ASSERT_TRUE(expected.ok() && other.ok()) << expected.message << other.message;
+  for (size_t i = 0; i < 2; ++i)
+    EXPECT_EQ(difference(other.outputs[i], expected.outputs[i]), "");
+  EXPECT_NE(tree, ring);
+  CheckedText checked(std::string(kScheduled) +
+                      "schedule p on a3 when S > 4 { all { how bruck } }\nschedule p on a3 { all { "
+                      "how doubling }, sum { how halving } }");
+  EXPECT_NE(checked.errors().find("the algorithms of `all_gather` are: "), std::string::npos)
+      << checked.errors();
+  CheckedText fine(std::string(kScheduled) +
+                   "schedule p on a3 { all { how doubling }, sum { how halving } }");
+  ASSERT_TRUE(fine.ok()) << fine.errors();
+  std::optional<PlacedProgram> placed = fine.placed(*fine.find("p"));
+  ASSERT_TRUE(placed);
+  auto ways = [&](std::string_view machine) {
+    PlacedProgram scheduled = *placed;
+    applySchedule(*fine.program, machine, [](SymbolId) { return std::nullopt; }, scheduled);
+    std::string all;
+    for (const PlacedValue &value : scheduled.values)
+      if (value.kind == PlacedKind::Move)
+        all += std::string(value.how) + " ";
+    return all;
+  };
+  EXPECT_EQ(ways("a3"), "doubling halving ");
+  EXPECT_EQ(ways("a2"), " tree ");
+}
+
+TEST(Algorithms, OfSchedulesAreOfMovements) {
+  auto errors = [](const std::string &item) {
+    return CheckedText(std::string(kScheduled) + "schedule p { " + item + " }").errors();
+  };
+  EXPECT_EQ(errors("all { how mesh }"), "");
+  EXPECT_NE(errors("all { how tree }").find("the algorithms of `all_gather` are: "),
+            std::string::npos);
+  EXPECT_NE(errors("how ring").find("does not say which movement"), std::string::npos);
+  EXPECT_NE(errors("none { how ring }"), "");
+  EXPECT_NE(CheckedText("program q[N](x: f32[N]) -> (y: f32[N]) {\n    let a = x + 1.0\n    y = "
+                        "a\n}\nschedule q { a { how ring } }")
+                .errors()
+                .find("no program on parts"),
+            std::string::npos);
 }
 
 TEST(Algorithms, OthersAreRefused) {

@@ -132,13 +132,19 @@ TEST(Choices, LoopsGoOnAlikeOnAllParts) {
       "must run over its whole range");
 }
 
-TEST(Choices, ReturnsFromLoopsAreRefused) {
-  CheckedText checked(
-      "fn f[B](x: i32[B], n: int) -> i32[B] { for i in 0..n { if i > 2 { return x + "
-      "1 } }\n return x }\nprogram p[B](x: i32[B] over chip by B, n: int) -> (y: "
-      "i32[B] over chip by B) at host {\n    y = f(x, n)\n}\n");
-  EXPECT_NE(checked.errors().find("leave the loop with `break`"), std::string::npos)
-      << checked.errors();
+/// What a loop returns and what the rest of the `fn` gives must lie in one way.
+TEST(Choices, ReturnsFromLoopsLieInOneWay) {
+  auto errors = [](const std::string &there) {
+    return CheckedText("fn f[B](x: i32[B], z: i32[B], n: int) -> i32[B] { for i in 0..n { if i > 2 "
+                       "{ return "
+                       "x + 1 } }\n return z }\nprogram p[B](x: i32[B] at chip 0, z: i32[B]" +
+                       there +
+                       ", n: int) -> (y: i32[B] at chip 0) at host {\n    y = f(x, z, n)\n}\n")
+        .errors();
+  };
+  EXPECT_EQ(errors(""), "");
+  EXPECT_NE(errors(" at chip 1").find("E1010 what `f` gives"), std::string::npos)
+      << errors(" at chip 1");
 }
 
 /// Where sizes and counters say when a loop is left, its rounds are known.

@@ -10,10 +10,15 @@ void applySchedule(const CheckedProgram &program, std::string_view machine, cons
   if (!schedule)
     return;
   for (const ScheduleDirective &directive : schedule->directives)
-    for (const auto &[local, id] : placed.locals)
-      if (directive.chunks && local->name == directive.label &&
-          placed.values[id].kind == PlacedKind::Move)
-        placed.values[id].chunks = directive.chunks;
+    for (const auto &[local, id] : placed.locals) {
+      PlacedValue &value = placed.values[id];
+      if (local->name != directive.label || value.kind != PlacedKind::Move)
+        continue;
+      if (directive.chunks)
+        value.chunks = directive.chunks;
+      if (!directive.how.empty())
+        value.how = directive.how;
+    }
 }
 
 } // namespace ptl::parts

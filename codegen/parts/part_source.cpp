@@ -1,6 +1,7 @@
 #include "codegen/parts/part_source.h"
 
 #include "codegen/reference/interpreter.h"
+#include "frontend/sema/placement/distribution.h"
 #include "ir/ops/op_table.h"
 
 #include <algorithm>
@@ -82,7 +83,7 @@ static std::vector<Around> allAround(const PlacedProgram &placed) {
       around[id].region = region.name;
   for (ValueId id = 0; id < values.size(); ++id)
     for (uint32_t level = 0; level < placed.levels.size(); ++level)
-      if (const LevelPlacement &at = values[id].placement[level]; at.isSingle())
+      if (const LevelPlacement &at = computedAt(placed, id)[level]; at.isSingle())
         around[id].single.push_back({level, at.stage ? 0 : at.part, at.stage.id()});
   // Operands have lower numbers than what uses them, so one pass forwards finds everything that a
   // value waits for, and one backwards everything that waits for it.
@@ -310,8 +311,10 @@ private:
   /// An index along one axis.
   std::string item(const PlacedValue &value, size_t axis) const {
     auto position = std::ranges::find(value.positions, axis, &std::pair<size_t, Dim>::first);
+    // The position of a stage counts from the beginning of the axis, of which the part has a block; any of the block takes as long.
     if (position != value.positions.end())
-      return std::to_string(number_(position->second));
+      return std::to_string(
+          std::min(number_(position->second), extents_(*value.operands[0])[axis] - 1));
     auto selected = std::ranges::find(value.selected, axis, &PlacedSelection::axis);
     if (selected == value.selected.end())
       return ":";

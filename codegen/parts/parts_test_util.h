@@ -113,6 +113,11 @@ inline std::string compareOnShape(const CheckedText &checked, const CallableDecl
     if (std::string why = difference(result.outputs[i], expected.outputs[i], tolerance);
         !why.empty())
       return why;
+  if (result.inouts.size() != expected.inouts.size())
+    return "other `inout`s";
+  for (size_t i = 0; i < expected.inouts.size(); ++i)
+    if (std::string why = difference(result.inouts[i], expected.inouts[i], tolerance); !why.empty())
+      return why;
   return {};
 }
 

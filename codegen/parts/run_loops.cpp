@@ -165,10 +165,15 @@ void PartsRun::makeOnEach(const PlacedParts &parts, const std::vector<Value> &ar
     for (uint32_t part : all)
       values_[id][part] = Value();
   }
+  auto isElsewhere = [&](uint32_t part) {
+    return parts.section &&
+           grid_.coordinate(part, parts.section->first) != parts.section->second.part;
+  };
   for (uint32_t coordinate = 0; coordinate < count; ++coordinate) {
     here_ = all;
-    std::erase_if(here_,
-                  [&](uint32_t part) { return grid_.coordinate(part, parts.level) != coordinate; });
+    std::erase_if(here_, [&](uint32_t part) {
+      return grid_.coordinate(part, parts.level) != coordinate || isElsewhere(part);
+    });
     movement::Interval block = movement::blockOf(length, count, coordinate);
     // A range that is empty has no round, as in a loop over all of them.
     if (here_.empty() || block.length() == 0)

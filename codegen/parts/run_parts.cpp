@@ -8,6 +8,7 @@
 #include "codegen/reference/builtin.h"
 #include "codegen/reference/entry_sizes.h"
 #include "codegen/reference/scalar_ops.h"
+#include "frontend/sema/placement/distribution.h"
 #include "frontend/sema/walk.h"
 
 #include <algorithm>
@@ -125,8 +126,13 @@ Value PartsRun::onPart(const PlacedValue &value, uint32_t part, const std::vecto
     return converted(value, part);
   case PlacedKind::Reshape:
     return reshaped(at(*value.operands[0], part), shapeOfBox(boxAt(value, part)));
-  case PlacedKind::Index:
   case PlacedKind::Store:
+    // Of an array with an element for each stage only the part of this stage has another one now.
+    if (const Placement *ofStage = storingStage(placed_, value);
+        ofStage && !grid_.holds(*ofStage, part))
+      return at(*value.operands[0], part);
+    return selected(value, part);
+  case PlacedKind::Index:
     return selected(value, part);
   case PlacedKind::Assert: {
     auto id = static_cast<ValueId>(&value - placed_.values.data());
@@ -404,6 +410,13 @@ RunResult runOnParts(const CheckedProgram &program, const SourceManager &sources
   if (result.ok())
     PartsRun(std::move(scheduled), textOf(program, options.pools), options, grid, sizes, result)
         .run(args);
+  // Behind the outputs are the final values of the `inout`s.
+  auto inouts =
+      result.outputs.begin() +
+      static_cast<ptrdiff_t>(std::min(placed.decl->outputs.size(), result.outputs.size()));
+  result.inouts.assign(std::make_move_iterator(inouts),
+                       std::make_move_iterator(result.outputs.end()));
+  result.outputs.erase(inouts, result.outputs.end());
   return result;
 }
 

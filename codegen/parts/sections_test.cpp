@@ -28,6 +28,11 @@ TEST(Sections, HaveLevelsBelowThem) {
   expectAgreement(
       {{"hosts", {ints({3, 2, 4}, 1), ints({4, 7}, 2), ints({7, 4}, 3)}}},
       {{{"chip", 1}, {"host", 2}}, {{"chip", 3}, {"host", 2}}, {{"chip", 2}, {"host", 3}}});
+  for (int64_t rounds : {0, 3})
+    expectAgreement(
+        {{"ranges_in_sections", {ints({rounds, 7}, 1), ints({7}, 2)}},
+         {"ranges_in_sections", {ints({rounds, 2}, 1), ints({2}, 2)}}},
+        {{{"chip", 1}, {"host", 2}}, {{"chip", 3}, {"host", 2}}, {{"chip", 4}, {"host", 3}}});
   expectAgreement({{"of_a_mesh", {ints({3, 5}, 1)}}}, {{{"chip", 2}}, {{"chip", 6}}});
 }
 
@@ -47,6 +52,24 @@ TEST(Sections, ForStagesRunOnAnyNumberOfParts) {
         {{"stages_on_hosts",
           {ints({2, 3, 4}, 1), ints({stages, 4, 5}, 2), ints({stages, 5, 4}, 3)}}},
         {{{"chip", 1}, {"host", 1}}, {{"chip", 3}, {"host", 2}}, {{"chip", 2}, {"host", 5}}});
+}
+
+TEST(Sections, StagesKeepElementsOfTheirOwn) {
+  std::vector<MachineShape> shapes;
+  for (uint32_t chips : {1u, 2u, 3u, 4u, 5u, 8u})
+    shapes.push_back({{"chip", chips}});
+  for (int64_t stages : {1, 2, 5, 7})
+    expectAgreement({{"trained", {ints({3, 2, 4}, 1), ints({stages, 4, 4}, 2)}},
+                     {"trained", {ints({0, 2, 4}, 1), ints({stages, 4, 4}, 2)}},
+                     {"there_and_back", {ints({5}, 1), ints({stages, 5}, 2)}}},
+                    shapes);
+}
+
+TEST(Sections, ForAllPartsButSome) {
+  for (uint32_t hosts : {2u, 3u, 5u})
+    for (uint32_t chips : {1u, 3u})
+      expectAgreement({{"all_but_the_first", {ints({3, 4}, 1), ints({hosts, 4}, 2)}}},
+                      {{{"chip", chips}, {"host", hosts}}});
 }
 
 /// A part that a program names has to be there.
@@ -125,6 +148,17 @@ TEST(Sections, ForStagesAreAPipelineInTime) {
     ASSERT_TRUE(two.time) << two.why;
     EXPECT_NEAR(two.seconds(), moved + static_cast<double>(2 + rounds - 1) * 20 * us, 1e-12);
   }
+}
+
+/// What a stage keeps is stored by its part only, and the way back is as long as the way there.
+TEST(Sections, ThatKeepValuesHaveATime) {
+  std::string text = projectText("codegen/parts/testdata/sections.ptl");
+  Timed timed(text, "trained", {{"chip", 3}}, {{{"N", 3}, {"B", 64}, {"D", 64}, {"S", 5}}});
+  ASSERT_TRUE(timed.time) << timed.why;
+  Timed alone(text, "trained", {{"chip", 1}}, {{{"N", 3}, {"B", 64}, {"D", 64}, {"S", 5}}});
+  ASSERT_TRUE(alone.time) << alone.why;
+  EXPECT_LT(timed.seconds(), alone.seconds());
+  EXPECT_GT(timed.seconds(), alone.seconds() / 3);
 }
 
 /// What only one part computes takes no time on the others.

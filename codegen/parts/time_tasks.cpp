@@ -4,6 +4,7 @@
 #include "codegen/parts/disk_times.h"
 #include "codegen/parts/move_rows.h"
 #include "frontend/base/elem_type.h"
+#include "frontend/sema/placement/distribution.h"
 
 #include <algorithm>
 
@@ -100,8 +101,13 @@ void PartsTimer::compute(size_t number) {
   StretchTime &time = time_.stretches[place];
   const ChunkedPair *behind = pairIn(stretch, true), *before = pairIn(stretch, false);
   for (uint32_t part = 0; part < grid_.count(); ++part) {
-    if (!grid_.holds(placed_.values[stretch.own.back()].placement, part))
+    if (!grid_.holds(computedAt(placed_, stretch.own.back()), part)) {
+      // What only a stage stores stays as it was on the other parts.
+      for (ValueId id : stretch.own)
+        if (storingStage(placed_, placed_.values[id]))
+          ready_[id][part] = ready_[*placed_.values[id].operands[0]][part];
       continue;
+    }
     std::string source;
     double seconds = secondsOf(stretch, part, source);
     if (source.empty())

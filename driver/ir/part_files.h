@@ -12,7 +12,7 @@ namespace ptl {
 
 class RunFiles : public parts::PartFiles {
 public:
-  /// `paths` has one entry per output; it is empty if the output does not go to a file.
+  /// `paths` has one entry per output, and then one per `inout`; it is empty if that does not go to a file.
   RunFiles(const RunInputs &inputs, const rt::Entry &entry, std::vector<std::string> paths,
            PendingResults &pending);
 

@@ -207,6 +207,10 @@ std::vector<std::string> pathsInParts(const Run &run) {
       paths.push_back(options.has(OptionId::Convert)
                           ? std::string()
                           : pathFor(options, param.name, run.entry.outputCount == 1));
+  for (const rt::Param &param : run.entry.params)
+    if (param.kind == PTL_PARAM_INOUT)
+      paths.push_back(options.has(OptionId::Convert) ? std::string()
+                                                     : pathFor(options, param.name, false));
   return paths;
 }
 
@@ -262,13 +266,18 @@ ExitCode runOnReference(Run &run, const std::optional<RunShape> &shape) {
   std::vector<rt::OwnedArray> outputs, inouts;
   for (size_t i = 0; i < result.outputs.size(); ++i)
     outputs.push_back(files && files->writes(i) ? rt::OwnedArray() : arrayOf(result.outputs[i]));
-  for (const reference::Value &value : result.inouts)
-    inouts.push_back(arrayOf(value));
+  size_t first = result.outputs.size();
+  for (size_t i = 0; i < result.inouts.size(); ++i)
+    inouts.push_back(files && files->writes(first + i) ? rt::OwnedArray()
+                                                       : arrayOf(result.inouts[i]));
   std::vector<NamedResult> results = nameResults(run.entry, std::move(outputs), std::move(inouts));
   // What ranks have written is on its way already.
-  for (size_t i = results.size(); files && i-- > 0;)
-    if (files->writes(i))
-      results.erase(results.begin() + static_cast<ptrdiff_t>(i));
+  if (files) {
+    size_t output = 0, inout = first;
+    std::erase_if(results, [&](const NamedResult &result) {
+      return files->writes(result.isInout ? inout++ : output++);
+    });
+  }
   return deliver(run.session, results, run.pending) ? ExitCode::Fine : ExitCode::SourceErrors;
 }
 

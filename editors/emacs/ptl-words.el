@@ -12,9 +12,9 @@
   "Words of PTL: keywords.")
 
 (defconst ptl-words-contextual
-  '("acc" "after" "as" "at" "by" "checkpoint" "chunks" "cores" "every" "from" "fuse" "id"
-    "in" "inout" "keep" "l0" "mesh" "order" "over" "partial" "pipeline" "place" "split"
-    "step" "strides" "tile" "tune" "unroll" "when")
+  '("acc" "after" "as" "at" "by" "checkpoint" "chunks" "cores" "every" "from" "fuse" "how"
+    "id" "in" "inout" "keep" "l0" "mesh" "order" "over" "partial" "pipeline" "place"
+    "split" "step" "strides" "tile" "tune" "unroll" "when")
   "Words of PTL: contextual.")
 
 (defconst ptl-words-literals

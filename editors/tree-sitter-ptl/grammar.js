@@ -170,7 +170,7 @@ module.exports = grammar({
     place_item: ($) => seq(t('item_place'), alias($._item_place_name, $.place)),
     _item_place_name: ($) => seq(t('place_at'), $._place_name),
     split_item: ($) => seq(t('item_split'), t('after'), field('label', $.identifier)),
-    // `cores 20`, and `chunks 8` in the block of a movement.
+    // `cores 20`, and in the block of a movement `chunks 8` and `how ring`.
     cores_item: ($) => seq(t('item_cores'), field('count', $._value)),
     pipeline_item: ($) => seq(t('item_pipeline'), field('label', $.identifier), field('depth', $._value)),
     unroll_item: ($) => seq(

@@ -45,10 +45,10 @@ NodeId parsePipe(Parser &p) {
   return parseStorage(p, NodeKind::PipeStmt, "a name for the pipe", "depth");
 }
 
-/// `0`, `s in 0..S`; no node if the section is for a kind of core.
+/// `0`, `s in 0..S`; no node if the section is for a kind of core. `1..S` is read as well, so that the checker can say what it lacks.
 static NodeId parsePart(Parser &p) {
   if (p.at(TokenKind::IntLiteral))
-    return p.leaf(NodeKind::IntLiteral);
+    return p.kind(1) == TokenKind::LBrace ? p.leaf(NodeKind::IntLiteral) : parseExpr(p);
   bool isBinding = p.at(TokenKind::Identifier) && p.atWord("in", 1);
   return isBinding ? parseLoopBinding(p) : kNoNode;
 }

@@ -87,6 +87,10 @@ static NodeId parseScheduleItem(Parser &p) {
     NodeId count = parseBinary(p, Precedence::Or);
     return p.make(NodeKind::ChunksItem, first, {count});
   }
+  if (p.acceptWord("how")) {
+    NodeId name = parseName(p, "an algorithm");
+    return p.make(NodeKind::HowItem, first, {name});
+  }
   if (p.acceptWord("cores")) {
     NodeId count = parseBinary(p, Precedence::Or);
     return p.make(NodeKind::CoresItem, first, {count});

@@ -119,6 +119,7 @@ struct ScheduleDirective {
   Place place = Place::Inferred;
   std::vector<int64_t> l0;          ///< rows, columns, contracted positions; empty: not given
   int64_t chunks = 0;               ///< of a movement: into how many it is cut; 0: not given
+  std::string how = {};             ///< of a movement: its algorithm; empty: not given
   Span span, placeSpan, l0Span;     ///< of the line, and of its parts
   std::vector<Span> tileSpans = {}; ///< one per `tiles`
 };

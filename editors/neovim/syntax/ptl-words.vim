@@ -2,7 +2,7 @@
 syntax keyword ptlKeywords and assert atomic bench break buffer const continue else event
   \ extern fn for if import kernel let manual new not on or parallel pipe program property
   \ pub return schedule static struct task test type var where while
-syntax match ptlContextual /\<\(acc\|after\|as\|at\|by\|checkpoint\|chunks\|cores\|every\|from\|fuse\|id\|in\|inout\|keep\|l0\|mesh\|order\|over\|partial\|pipeline\|place\|split\|step\|strides\|tile\|tune\|unroll\|when\)\>\ze\s\+[0-9A-Za-z_@{]/
+syntax match ptlContextual /\<\(acc\|after\|as\|at\|by\|checkpoint\|chunks\|cores\|every\|from\|fuse\|how\|id\|in\|inout\|keep\|l0\|mesh\|order\|over\|partial\|pipeline\|place\|split\|step\|strides\|tile\|tune\|unroll\|when\)\>\ze\s\+[0-9A-Za-z_@{]/
 syntax keyword ptlLiterals false inf nan true
 syntax keyword ptlTypes bf16 bool f16 f32 f4e2m1 f64 f8e4m3 f8e5m2 f8e8m0 i16 i32 i4 i64
   \ i8 int u16 u32 u64 u8

@@ -22,9 +22,10 @@ SectionEnd endOf(Context &ctx, const BlockExpr &call, const OnStmt &section) {
   if (!section.stages.var || !end.first)
     return end;
   SymbolId stage = *section.stages.var->symbol;
-  Dim count = cast<RangeExpr>(*section.stages.iterable).hi->dim, one = ctx.dims.constant(1);
-  end.first = ctx.dims.substitute(end.first, {{stage, ctx.dims.constant(0)}});
-  end.last = ctx.dims.substitute(end.last, {{stage, ctx.dims.sub(count, one)}});
+  const auto &range = cast<RangeExpr>(*section.stages.iterable);
+  Dim last = ctx.dims.sub(range.hi->dim, ctx.dims.constant(1));
+  end.first = ctx.dims.substitute(end.first, {{stage, range.lo->dim}});
+  end.last = ctx.dims.substitute(end.last, {{stage, last}});
   return end;
 }
 

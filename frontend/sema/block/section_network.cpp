@@ -12,6 +12,13 @@
 
 namespace ptl {
 
+/// `parallel c in parts(N, over: chip)`.
+static bool isOverParts(const Stmt &stmt) {
+  const auto *loop = dyn_cast<ForStmt>(&stmt);
+  const auto *tiles = loop ? dyn_cast<TilesExpr>(loop->head.iterable) : nullptr;
+  return tiles && !tiles->level.empty();
+}
+
 /// Whether walks over sections leave out a statement with all that is in it.
 static bool isLeftOut(const Stmt &stmt) {
   return stmt.kind == StmtKind::Parallel || stmt.kind == StmtKind::Task ||
@@ -197,10 +204,17 @@ private:
   }
 
   enum class Step { Done, Waits, Failed };
+  /// Each part of a level below would push, or one whose range is empty would not.
+  Step refuseOverParts(const Stmt &stmt) {
+    ctx_.sink.report(DiagId::QueueInBranch, stmt.span, {});
+    return Step::Failed;
+  }
   /// A statement that can be next: all that it pops has been pushed.
   Step take(Stmt &stmt) {
     if (!usesQueues(stmt))
       return Step::Done;
+    if (isOverParts(stmt))
+      return refuseOverParts(stmt);
     // A loop with queues waits for the loops of the other sections.
     if (stmt.kind == StmtKind::For)
       return Step::Waits;
@@ -461,91 +475,48 @@ private:
 
   // ---- sections for many parts ------------------------------------------------------------------
 
-  bool refuseStage(const Stmt &stmt, const Local &stage, const std::string &why) {
-    ctx_.sink.report(DiagId::SectionNotHere, stmt.span,
-                     {"each `" + stage.name + "` runs on a part of its own, and " + why});
-    return false;
-  }
-
-  /// The statements of stages from the first that pops or pushes to the last are one step, all stages in their order; a
+  /// The statements of stages from the first that cannot be computed again are one step, all stages in their order; a
   /// value goes through each chain.
   Step takeStages(const Process &process, size_t &at, Statements &out) {
     const OnStmt &section = *process.section;
     Stmt &stmt = *process.stmts[at];
-    const auto *let = dyn_cast<LetStmt>(&stmt);
-    if (!usesQueues(stmt)) {
-      // Steps compute again what they use of it, so that it needs no place of its own for each stage.
-      if (let && !let->isVar) {
-        lets_[&section].push_back(&stmt);
-        return Step::Done;
-      }
-      refuseStage(stmt, *section.stages.var,
-                  "a stage may contain only `let`s apart from its pops and pushes");
-      return Step::Failed;
+    Writes stores = storesOf(section);
+    if (stmt.kind == StmtKind::For && usesQueues(stmt))
+      return isOverParts(stmt) ? refuseOverParts(stmt) : Step::Waits;
+    // Steps compute again what they use of it, so that it needs no place of its own for each stage.
+    if (isRepeatable(stmt, stores)) {
+      lets_[&section].push_back(&stmt);
+      return Step::Done;
     }
-    if (stmt.kind == StmtKind::For)
-      return Step::Waits;
-    size_t end = at + 1;
-    for (size_t i = at; i < process.stmts.size(); ++i) {
-      if (!usesQueues(*process.stmts[i]))
+    std::vector<StageUnit> units =
+        unitsOf(ctx_, std::span(process.stmts).subspan(at), section, stores);
+    if (units.empty())
+      return Step::Failed;
+    for (StageUnit &unit : units) {
+      bool isReady = std::ranges::none_of(unit.chains, [&](const StageChain &chain) {
+        return pushed(chain.pop->object, entryOf(ctx_, chain, section)).empty();
+      });
+      if (!isReady)
         continue;
-      if (process.stmts[i]->kind == StmtKind::For)
-        break;
-      end = i + 1;
+      at += unit.stmts.size() - 1;
+      out.push_back(onPart(stagesOf(section, unit), section));
+      return Step::Done;
     }
-    Statements unit(process.stmts.begin() + static_cast<ptrdiff_t>(at),
-                    process.stmts.begin() + static_cast<ptrdiff_t>(end));
-    std::optional<std::vector<StageChain>> chains = chainsOf(ctx_, unit, section);
-    if (!chains)
-      return Step::Failed;
-    for (const StageChain &chain : *chains)
-      if (pushed(chain.pop->object, chain.first).empty())
-        return Step::Waits;
-    out.push_back(stagesOf(section, unit, *chains));
-    at = end - 1;
-    return Step::Done;
+    return Step::Waits;
   }
 
-  /// `var c = …` of each chain, and a loop over the stages, which read and assign it.
-  BlockStmt *stagesOf(const OnStmt &section, const Statements &unit,
-                      std::vector<StageChain> &chains) {
-    Statements stmts;
-    for (StageChain &chain : chains) {
-      std::deque<Pushed> &from = pushed(chain.pop->object, chain.first);
-      auto *var = newStmt<LetStmt>(ctx_, chain.pop->syntax);
-      var->isVar = true;
-      var->value = refTo(ctx_, from.front().value, chain.pop->syntax);
+  Statements stagesOf(const OnStmt &section, StageUnit &unit) {
+    std::vector<Local *> first;
+    for (const StageChain &chain : unit.chains) {
+      std::deque<Pushed> &from = pushed(chain.pop->object, entryOf(ctx_, chain, section));
+      first.push_back(from.front().value);
       from.pop_front();
-      chain.value = declareLocal(ctx_, LocalKind::Var, "", chain.pop->span, var->value->type);
-      var->locals = {chain.value};
-      chain.pop->value = chain.push->value = chain.value;
-      stmts.push_back(var);
     }
-    auto *loop = newStmt<ForStmt>(ctx_, section.syntax);
-    loop->head = section.stages;
-    loop->modifiers.label = section.stages.var->name;
-    loop->body = ctx_.program.make<Block>();
-    loop->body->span = section.span;
-    loop->body->stmts = lets_[&section];
-    for (Stmt *stmt : unit) {
-      const auto *call = dyn_cast<ExprStmt>(stmt);
-      auto chain = std::ranges::find_if(
-          chains, [&](const StageChain &each) { return call && each.push == call->value; });
-      loop->body->stmts.push_back(chain == chains.end() ? stmt : passOn(*chain));
-    }
-    stmts.push_back(loop);
-    Dim last = cast<RangeExpr>(*section.stages.iterable).hi->dim;
-    for (const StageChain &chain : chains)
-      pushed(chain.pop->object, ctx_.dims.add(chain.first, last))
+    Statements stmts = stageLoop(ctx_, section, lets_[&section], unit, first);
+    for (const StageChain &chain : unit.chains)
+      pushed(chain.pop->object, exitOf(ctx_, chain, section))
           .push_back({chain.value, chain.push->span});
-    return onPart(std::move(stmts), section);
-  }
-
-  Stmt *passOn(const StageChain &chain) {
-    auto *assign = newStmt<AssignStmt>(ctx_, chain.push->syntax);
-    assign->target = chain.value;
-    assign->value = chain.push->ins[0];
-    return assign;
+    return stmts;
   }
 
   Context &ctx_;

@@ -7,6 +7,7 @@
 #include "frontend/sema/names/lookup.h"
 #include "frontend/sema/names/unknown_names.h"
 #include "frontend/sema/placement/chunked_pairs.h"
+#include "frontend/sema/placement/movement_call.h"
 #include "frontend/sema/placement/place_program.h"
 #include "frontend/sema/reported.h"
 #include "frontend/sema/types/const_eval.h"
@@ -51,6 +52,8 @@ struct ScheduleCheck {
   void place(NodeId node, ScheduleDirective &directive);
   void l0(NodeId node, ScheduleDirective &directive);
   void chunks(NodeId node, ScheduleDirective &directive);
+  void how(NodeId node, ScheduleDirective &directive);
+  bool isOnParts(NodeId node);
   void modifier(NodeId node, NodeId labelNode, const char *word,
                 std::vector<ScheduleModifier> &into, int64_t number);
   bool isValue(NodeId node, const LabelInfo *info);
@@ -185,40 +188,80 @@ void ScheduleCheck::l0(NodeId node, ScheduleDirective &directive) {
                       "`cpu` has no operand buffers");
 }
 
+/// The movements that are bound to a name.
+static std::vector<ValueId> movesOf(const PlacedProgram &placed, const std::string &label) {
+  std::vector<ValueId> moves;
+  for (const auto &[local, id] : placed.locals)
+    if (local->name == label && placed.values[id].kind == PlacedKind::Move)
+      moves.push_back(id);
+  return moves;
+}
+
+static std::optional<PlacedProgram> placedQuietly(const CheckedProgram &program,
+                                                  const CallableDecl &target) {
+  DiagnosticSink quiet; // Its own errors come first.
+  return placeProgram(program, *target.module->tree, target, quiet);
+}
+
 /// Whether a program has a movement of this name, and whether a product is beside it with which it can go by chunks.
 static std::string whyNoChunks(const CheckedProgram &program, const CallableDecl &target,
                                const std::string &label) {
-  DiagnosticSink quiet;
-  const Tree &tree = *target.module->tree;
-  std::optional<PlacedProgram> placed = placeProgram(program, tree, target, quiet);
+  std::optional<PlacedProgram> placed = placedQuietly(program, target);
   if (!placed)
-    return ""; // Its own errors come first.
+    return "";
   std::vector<ChunkedPair> pairs = chunkedPairsOf(*placed);
-  bool isMove = false;
-  for (const auto &[local, id] : placed->locals) {
-    if (local->name != label || placed->values[id].kind != PlacedKind::Move)
-      continue;
-    isMove = true;
+  std::vector<ValueId> moves = movesOf(*placed, label);
+  for (ValueId id : moves)
     if (std::ranges::find(pairs, id, &ChunkedPair::move) != pairs.end())
       return "";
-  }
-  return isMove ? "no product of matrices in the same block needs `" + label +
-                      "`, or makes nothing but what it moves, so that both could go by chunks"
-                : "`" + label + "` is no movement between parts";
+  return moves.empty()
+             ? "`" + label + "` is no movement between parts"
+             : "no product of matrices in the same block needs `" + label +
+                   "`, or makes nothing but what it moves, so that both could go by chunks";
+}
+
+/// Whether a program has a movement of this name, and whether the algorithm is one of its record.
+static std::string whyNotHow(const CheckedProgram &program, const CallableDecl &target,
+                             const std::string &label, std::string_view how) {
+  std::optional<PlacedProgram> placed = placedQuietly(program, target);
+  if (!placed)
+    return "";
+  std::vector<ValueId> moves = movesOf(*placed, label);
+  if (moves.empty())
+    return "`" + label + "` is no movement between parts";
+  for (ValueId id : moves)
+    if (const MovementRecord &record = *placed->values[id].movement; !isAlgorithmOf(record, how))
+      return "the algorithms of `" + std::string(record.name) +
+             "` are: " + std::string(record.algorithms);
+  return "";
 }
 
 void ScheduleCheck::chunks(NodeId node, ScheduleDirective &directive) {
   constexpr int64_t kMostChunks = 4096;
   directive.chunks =
       positive(ChunksItemView(ctx.tree, node).count(), "the number of chunks", kMostChunks);
-  if (!target.module->tree || !isPlaced(*target.module->tree, target.syntax))
-    refuse(node, "`" + target.name + "` is no program on parts, whose movements it is for", "");
-  else if (std::string why = target.body && !directive.label.empty()
-                                 ? whyNoChunks(ctx.program, target, directive.label)
-                                 : "";
-           !why.empty())
+  if (!isOnParts(node) || directive.label.empty())
+    return;
+  if (std::string why = whyNoChunks(ctx.program, target, directive.label); !why.empty())
     refuse(node, why,
            "name a `let` such as `let all = all_gather(x, over: chip)` in front of `all @ w`");
+}
+
+void ScheduleCheck::how(NodeId node, ScheduleDirective &directive) {
+  directive.how = ctx.text(HowItemView(ctx.tree, node).name());
+  if (!isOnParts(node) || directive.label.empty())
+    return;
+  if (std::string why = whyNotHow(ctx.program, target, directive.label, directive.how);
+      !why.empty())
+    refuse(node, why, "name a `let` such as `let all = all_gather(x, over: chip)`");
+}
+
+/// Whether the target has movements and a body to look for them; reports a target without parts.
+bool ScheduleCheck::isOnParts(NodeId node) {
+  if (target.module->tree && isPlaced(*target.module->tree, target.syntax))
+    return target.body != nullptr;
+  refuse(node, "`" + target.name + "` is no program on parts, whose movements it is for", "");
+  return false;
 }
 
 /// `pipeline j 3`, `unroll j`.
@@ -336,6 +379,9 @@ void ScheduleCheck::block(NodeId node) {
     case NodeKind::ChunksItem:
       chunks(part, directive);
       break;
+    case NodeKind::HowItem:
+      how(part, directive);
+      break;
     default:
       break;
     }
@@ -418,6 +464,9 @@ void ScheduleCheck::item(NodeId node) {
     break;
   case NodeKind::ChunksItem:
     refuse(node, "it does not say which movement it is for", "write `label { chunks 8 }`");
+    break;
+  case NodeKind::HowItem:
+    refuse(node, "it does not say which movement it is for", "write `label { how ring }`");
     break;
   case NodeKind::OrderItem: {
     ScheduleLabels labels = labelList(node);

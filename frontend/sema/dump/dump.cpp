@@ -178,6 +178,8 @@ void Dumper::schedule(const ScheduleDecl &schedule) {
       text += " place @" + std::string(placeName(directive.place));
     if (directive.chunks)
       text += " chunks " + std::to_string(directive.chunks);
+    if (!directive.how.empty())
+      text += " how " + directive.how;
     for (size_t i = 0; i < directive.l0.size(); ++i)
       text += (i ? ", " : " l0 ") + std::to_string(directive.l0[i]);
     line(text);

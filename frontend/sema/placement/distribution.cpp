@@ -125,6 +125,16 @@ bool isMeshAxis(const Tree &tree, NodeId decl, std::string_view name) {
          });
 }
 
+const Placement *storingStage(const PlacedProgram &placed, const PlacedValue &value) {
+  if (value.kind != PlacedKind::Store)
+    return nullptr;
+  const Placement &given = placed.values[*value.operands[1]].placement;
+  for (size_t level = 0; level < given.size(); ++level)
+    if (given[level].isSingle() && given[level].stages && !value.placement[level].isSingle())
+      return &given;
+  return nullptr;
+}
+
 bool isPlaced(const Tree &tree, NodeId decl) {
   bool found = false;
   forEachDistribution(tree, decl, [&](NodeId) { found = true; });

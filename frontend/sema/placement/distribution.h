@@ -61,4 +61,12 @@ bool isMeshAxis(const Tree &tree, NodeId decl, std::string_view name);
 std::optional<std::vector<PlacedLevel>> levelsOf(const Tree &tree, const CallableDecl &decl,
                                                  DiagnosticSink &sink);
 
+/// Of an assignment `kept[s, ..] = row` of stage `s`: the placement of the row, whose part alone stores it. Null for other values.
+const Placement *storingStage(const PlacedProgram &placed, const PlacedValue &value);
+/// The parts that compute a value: those that have it, but for what only a stage stores.
+inline const Placement &computedAt(const PlacedProgram &placed, ValueId id) {
+  const Placement *ofStage = storingStage(placed, placed.values[id]);
+  return ofStage ? *ofStage : placed.values[id].placement;
+}
+
 } // namespace ptl

@@ -136,11 +136,11 @@ static std::string wrongTarget(Context &ctx, const MovementRecord &record,
   __builtin_unreachable();
 }
 
-/// Whether a word is in a list of words separated by spaces.
-static bool isAmong(std::string_view word, std::string_view words) {
+bool isAlgorithmOf(const MovementRecord &record, std::string_view name) {
+  std::string_view words = record.algorithms;
   for (size_t begin = 0; begin < words.size();) {
     size_t end = std::min(words.find(' ', begin), words.size());
-    if (words.substr(begin, end - begin) == word)
+    if (words.substr(begin, end - begin) == name)
       return true;
     begin = end + 1;
   }
@@ -150,7 +150,7 @@ static bool isAmong(std::string_view word, std::string_view words) {
 /// What is wrong with the algorithm that a call names; empty if it names none, or one of the
 /// record's.
 static std::string wrongAlgorithm(Context &ctx, const MovementRecord &record, NodeId how) {
-  if (how == kNoNode || isAmong(ctx.text(how), record.algorithms))
+  if (how == kNoNode || isAlgorithmOf(record, ctx.text(how)))
     return {};
   return "`how:` takes one of its algorithms: " + std::string(record.algorithms);
 }

@@ -33,6 +33,8 @@ const MovementRecord *movementOf(const Tree &tree, const Expr &expr);
 /// The nodes in `over:` and in `by:`, in order: levels, and dimensions or a number.
 std::vector<NodeId> movementLevels(const Tree &tree, const Expr &expr);
 std::vector<NodeId> movementAxes(const Tree &tree, const Expr &expr);
+/// Whether a movement can be carried out by the algorithm of that name.
+bool isAlgorithmOf(const MovementRecord &record, std::string_view name);
 /// The algorithm that `how:` of a movement names; empty if there is none.
 std::string_view movementAlgorithm(const Tree &tree, const Expr &expr);
 /// The number in `by:` or `to:` of a movement; nothing if it is not an integer.

@@ -15,16 +15,19 @@ ValueId ChoiceWalk::condition(const Expr &expr, const std::string &user) {
   ValueId id = p_.value(expr);
   p_.section_ = section;
   const Placement &placement = p_.placed_.values[id].placement;
-  for (size_t level = 0; level < placement.size(); ++level)
-    // In the body of a `parallel` over parts each part goes its own way.
-    if (!placement[level].isWhole() && !placement[level].isOwn) {
-      ReportedValue value = p_.reported(expr, id);
-      p_.reports_.needsWhole(level, p_.spanOf(expr), user,
-                             "its condition is " + p_.reports_.describe(level, *value.value) +
-                                 ", but all parts must take the same path",
-                             value);
-      throw Refused();
-    }
+  for (size_t level = 0; level < placement.size(); ++level) {
+    // In the body of a `parallel` over parts each part goes its own way, in a section those of its part.
+    bool isOfSection =
+        p_.around_ && p_.around_->level == level && placement[level] == p_.around_->at;
+    if (placement[level].isWhole() || placement[level].isOwn || isOfSection)
+      continue;
+    ReportedValue value = p_.reported(expr, id);
+    p_.reports_.needsWhole(level, p_.spanOf(expr), user,
+                           "its condition is " + p_.reports_.describe(level, *value.value) +
+                               ", but all parts must take the same path",
+                           value);
+    throw Refused();
+  }
   return id;
 }
 
@@ -69,23 +72,29 @@ ValueId ChoiceWalk::chosen(PlacedChoice &choice, ValueId then, ValueId otherwise
 }
 
 void ChoiceWalk::choice(const IfStmt &stmt, const Placer::Statements &rest) {
+  choice(*stmt.condition, joined(stmt.thenBlock, rest), joined(stmt.elseBlock, rest));
+}
+
+void ChoiceWalk::choice(const Expr &holds, const Placer::Statements &thenStmts,
+                        const Placer::Statements &otherwise) {
   PlacedMark mark = p_.placed_.mark();
   std::vector<const Local *> assigned;
-  addAssigned(stmt.thenBlock, assigned);
-  addAssigned(stmt.elseBlock, assigned);
-  for (const Stmt *each : rest)
-    addAssigned(*each, assigned);
-  // An arm that leaves the loop sets the flag, which so is chosen like any variable.
+  for (const Placer::Statements *stmts : {&thenStmts, &otherwise})
+    for (const Stmt *each : *stmts)
+      addAssigned(*each, assigned);
+  // An arm that leaves the loop or the declaration sets flags, which so are chosen like any variable.
+  std::vector<const Local *> flags = p_.returned_.all();
   if (p_.leaves_)
-    assigned.push_back(p_.leaves_);
-  PlacedChoice choice{stmt.condition, condition(*stmt.condition, "this `if`")};
-  auto walked = [&](bool isThen, const Block *block) {
+    flags.push_back(p_.leaves_);
+  assigned.insert(assigned.end(), flags.begin(), flags.end());
+  PlacedChoice choice{&holds, condition(holds, "this `if`")};
+  auto walked = [&](bool isThen, const Placer::Statements &stmts) {
     return arm(choice, isThen, [&]() -> std::optional<ValueId> {
-      p_.sequence(joined(block, rest));
+      p_.sequence(stmts);
       return std::nullopt;
     });
   };
-  ArmEnd then = walked(true, stmt.thenBlock), other = walked(false, stmt.elseBlock);
+  ArmEnd then = walked(true, thenStmts), other = walked(false, otherwise);
   // For a report; without a text if the arm leaves the variable as it was.
   auto armValue = [&](const ArmEnd &end, const Local &local) -> ReportedValue {
     ValueId id = end.locals.at(&local);

@@ -13,6 +13,8 @@ public:
   /// A choice of statements. `rest` has those behind it, which stand in each arm that comes to them, if an arm leaves a loop or the
   /// declaration; otherwise it has none.
   void choice(const IfStmt &stmt, const Placer::Statements &rest);
+  void choice(const Expr &holds, const Placer::Statements &then,
+              const Placer::Statements &otherwise);
   /// An `if` with a value, whose arms may not change variables.
   ValueId choice(const IfExpr &expr);
   /// `and` and `or`: the right side counts, and is computed, only where the left one does not decide.

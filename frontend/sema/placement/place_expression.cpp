@@ -448,6 +448,7 @@ std::vector<ValueId> ExpressionWalk::call(const CallExpr &expr) {
     p_.outermost_ = &expr;
   PlacedFrame *caller = std::exchange(p_.frame_, &frame);
   const Local *leaves = std::exchange(p_.leaves_, nullptr);
+  Placer::Returned returned = std::exchange(p_.returned_, {});
   std::vector<const Stmt *> stmts(callee.body->stmts.begin(), callee.body->stmts.end());
   std::vector<ValueId> made;
   if (isWorker)
@@ -456,6 +457,7 @@ std::vector<ValueId> ExpressionWalk::call(const CallExpr &expr) {
     made = p_.results(stmts, callee.body->value, expr);
   p_.frame_ = caller;
   p_.leaves_ = leaves;
+  p_.returned_ = returned;
   if (isOutermost)
     p_.outermost_ = nullptr;
   return made;

@@ -65,6 +65,7 @@ bool placeLoop(PlacedLoop loop, const LoopWalk &walk) {
   addAssigned(walk.block, assigned);
   if (walk.leaves)
     assigned.push_back(walk.leaves);
+  assigned.insert(assigned.end(), walk.flags.begin(), walk.flags.end());
   const std::map<const Local *, ValueId> before = walk.locals;
   std::vector<Placement> placements;
   for (const Local *local : assigned)
@@ -88,7 +89,7 @@ bool placeLoop(PlacedLoop loop, const LoopWalk &walk) {
       value.kind = PlacedKind::Carried;
       value.operands = {initials[i]};
       value.param = loop.carried[i].local;
-      if (walk.stages)
+      if (walk.stages && walk.stages->passes(walk.stages->level, value.param))
         value.placement[walk.stages->level] = walk.stages->at;
       walk.locals[loop.carried[i].local] = static_cast<ValueId>(placed.values.size());
       placed.values.push_back(std::move(value));
@@ -99,7 +100,7 @@ bool placeLoop(PlacedLoop loop, const LoopWalk &walk) {
       const Local *local = loop.carried[i].local;
       ValueId next = walk.locals.at(local);
       for (size_t level = 0; level < placed.levels.size(); ++level) {
-        if (walk.stages && level == walk.stages->level)
+        if (walk.stages && walk.stages->passes(level, local))
           continue;
         auto both = agreed(placements[i], placed.values[next].placement, level);
         // The next round has its tasks on other parts.
@@ -114,7 +115,7 @@ bool placeLoop(PlacedLoop loop, const LoopWalk &walk) {
         placements[i][level] = *both;
       }
       Placement end = placements[i];
-      if (walk.stages)
+      if (walk.stages && walk.stages->passes(walk.stages->level, local))
         end[walk.stages->level] = walk.stages->next;
       loop.carried[i].next = walk.slice(next, end);
     }

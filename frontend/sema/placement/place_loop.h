@@ -5,6 +5,7 @@
 #include "frontend/sema/placement/placement.h"
 #include "frontend/sema/placement/placement_report.h"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 
@@ -22,10 +23,16 @@ struct LoopWalk {
   PlacementReports &reports;
   /// a flag that is set at the end of an iteration if it was the last
   const Local *leaves = nullptr;
-  /// For a loop over stages: the level over which the carried values pass from stage to stage.
+  std::vector<const Local *> flags = {}; ///< what else it carries beside what it assigns
+  /// For a loop over stages: the level over which some of the carried values pass from stage to stage. Stages assign elements of the
+  /// others.
   struct Stages {
     size_t level = 0;
     LevelPlacement at, next;
+    std::vector<const Local *> passed;
+    bool passes(size_t over, const Local *local) const {
+      return over == level && std::ranges::find(passed, local) != passed.end();
+    }
   };
   std::optional<Stages> stages = std::nullopt;
 };

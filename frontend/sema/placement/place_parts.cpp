@@ -2,6 +2,7 @@
 
 #include "frontend/sema/placement/place_loop.h"
 #include "frontend/sema/placement/place_movement.h"
+#include "frontend/sema/placement/place_section.h"
 #include "frontend/sema/walk.h"
 
 #include <algorithm>
@@ -111,6 +112,10 @@ void PartsWalk::begin(const ForStmt &stmt, const std::vector<const Local *> &ass
     auto found = p_.frame_->locals.find(local);
     if (found != p_.frame_->locals.end()) {
       const PlacedValue &value = p_.placed_.values[found->second];
+      // What is on another part than that of the section around the body is refused where it is used.
+      const LevelPlacement *at = p_.around_ ? &value.placement[p_.around_->level] : nullptr;
+      if (at && !at->isWhole() && *at != p_.around_->at)
+        continue;
       if (std::optional<int64_t> axis = ownAxis(value.placement, value.shape)) {
         p_.own_.back().blocks[local] = *axis;
         found->second = block(found->second, value, *axis);
@@ -159,7 +164,7 @@ void PartsWalk::join(size_t number, const std::vector<const Local *> &assigned) 
   Body body = std::move(p_.own_.back());
   p_.own_.pop_back();
   p_.section_ = p_.own_.empty()
-                    ? std::nullopt
+                    ? std::exchange(p_.around_, std::nullopt)
                     : std::optional(Placer::Section{own().level, onEachPart(), nullptr});
   p_.frame_->locals = body.outside;
   for (auto [local, id] : made) {
@@ -193,6 +198,18 @@ Placer::OwnBody PartsWalk::bodyOf(const ForStmt &stmt, size_t level) const {
   return body;
 }
 
+/// In a section the part of which it is has the ranges of the parts below it.
+void PartsWalk::enterSection(const ForStmt &stmt, size_t level) {
+  p_.around_ = p_.section_;
+  if (!p_.around_ || (p_.around_->on && !p_.around_->at.stage && p_.around_->level != level))
+    return;
+  const std::string &name = p_.placed_.levels[p_.around_->level].name;
+  p_.refuse(stmt, "this `parallel`",
+            p_.around_->level == level ? "the section is for a single " + name
+            : p_.around_->on           ? "the section is for many " + name + "s"
+                                       : "a task runs on a single part");
+}
+
 void PartsWalk::run(const ForStmt &stmt) {
   const auto &tiles = cast<TilesExpr>(*stmt.head.iterable);
   auto level = std::ranges::find(p_.placed_.levels, tiles.level, &PlacedLevel::name);
@@ -222,6 +239,10 @@ void PartsWalk::run(const ForStmt &stmt) {
   for (SymbolId symbol : {parts.start, parts.extent, parts.number})
     p_.known_.insert(symbol);
   body.outside = p_.frame_->locals;
+  if (p_.own_.empty())
+    enterSection(stmt, parts.level);
+  if (p_.around_)
+    parts.section = {p_.around_->level, p_.around_->at};
   p_.own_.push_back(std::move(body));
   p_.section_ = Placer::Section{parts.level, onEachPart(), nullptr};
   p_.placed_.parts.push_back(parts);
@@ -361,6 +382,11 @@ ValueId PartsWalk::blockOf(const IndexExpr &expr) {
 
 ValueId PartsWalk::whole(const LocalRefExpr &expr, ValueId id) {
   const Local &local = *expr.local;
+  if (p_.around_) {
+    std::swap(p_.section_, p_.around_);
+    SectionWalk(p_).onThisPart(expr, id);
+    std::swap(p_.section_, p_.around_);
+  }
   for (const Body &body : std::views::reverse(p_.own_)) {
     const PlacedValue &value = p_.placed_.values[id];
     if (auto own = body.blocks.find(&local); own != body.blocks.end())

@@ -27,6 +27,7 @@ public:
   void requireOwn(const AssignStmt &stmt);
 
 private:
+  void enterSection(const ForStmt &stmt, size_t level);
   using Body = Placer::OwnBody;
 
   const Body &own() const { return p_.own_.back(); }

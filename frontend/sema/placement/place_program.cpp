@@ -30,6 +30,8 @@ ValueId Placer::add(PlacedValue value) {
   for (const OwnBody &body : own_)
     if (isComputed && value.placement[body.level].isWhole())
       value.placement[body.level] = onEachPart();
+  if (around_ && isComputed && value.placement[around_->level].isWhole())
+    value.placement[around_->level] = around_->at;
   placed_.values.push_back(std::move(value));
   return static_cast<ValueId>(placed_.values.size() - 1);
 }
@@ -148,34 +150,101 @@ void Placer::header() {
   for (const Local *param : decl_.params)
     if (param->symbol)
       known_.insert(*param->symbol);
+  size_t inouts = decl_.outputs.size();
   for (size_t i = 0; i < decl_.params.size() && i < nodes.size(); ++i) {
     const Local &param = *decl_.params[i];
     Placement placement = written(ParamView(tree_, nodes[i]).type(), param);
-    if (param.isInout || !(param.type->isArray() || param.type->isScalar()) || param.type->prefix ||
-        param.type->elem.param || !param.type->strides.empty()) {
-      sink_.report(DiagId::BadDistribution, param.span,
-                   {param.name,
-                    "a program on parts takes dense arrays and scalars of fixed element "
-                    "type, and no `inout`"});
+    parameter(param, placement);
+    if (param.isInout)
+      keep(param, inouts++, placement);
+  }
+  placed_.outputs.resize(inouts);
+  for (size_t i = 0; i < decl_.outputs.size() && results != kNoNode; ++i) {
+    const Local &output = *decl_.outputs[i];
+    Placement placement = written(ResultView(tree_, tree_.children(results)[i]).type(), output);
+    const Expr *first = i < decl_.outputInits.size() ? decl_.outputInits[i] : nullptr;
+    if (!first) {
+      wanted_[&output] = std::move(placement);
+      outputs_[&output] = i;
+      continue;
+    }
+    ValueId id = value(*first);
+    if (placed_.values[id].shape.size() < shapeOf(*output.type).size())
+      id = filled(id, *output.type);
+    given_[&output] = first;
+    frame_->locals[&output] = asResult(output, id, placement, first->span, reported(*first, id));
+    keep(output, i, placement);
+  }
+}
+
+void Placer::parameter(const Local &param, const Placement &placement) {
+  if (!(param.type->isArray() || param.type->isScalar()) || param.type->prefix ||
+      param.type->elem.param || !param.type->strides.empty())
+    refuseHeader(param, "a program on parts takes dense arrays and scalars of fixed element type");
+  PlacedValue value;
+  value.kind = PlacedKind::Argument;
+  value.placement = placement;
+  value.shape = shapeOf(*param.type);
+  value.elem = param.type->elem.kind;
+  value.param = &param;
+  bind(param, add(std::move(value)));
+}
+
+void Placer::keep(const Local &local, size_t output, const Placement &wanted) {
+  // A partial sum would be added again in each round that uses it.
+  if (std::ranges::any_of(wanted, &LevelPlacement::isPartial))
+    refuseHeader(local, "what has a value from the beginning cannot be partial");
+  kept_.push_back({&local, output, wanted});
+}
+
+/// A number repeated to the shape of an array.
+ValueId Placer::filled(ValueId number, const Type &type) {
+  auto full = std::make_shared<OpExpr>();
+  placed_.made.push_back(full);
+  full->op = &opRecord(OpId::Full);
+  full->type = &type;
+  full->span = decl_.nameSpan;
+  PlacedValue value;
+  value.kind = PlacedKind::Apply;
+  value.elem = placed_.values[number].elem;
+  value.shape = shapeOf(type);
+  value.expr = full.get();
+  value.operands = {number};
+  value.placement = placed_.values[number].placement;
+  return add(std::move(value));
+}
+
+/// What results that have a value from the beginning hold at the end.
+void Placer::giveKept() {
+  for (const Kept &kept : kept_) {
+    const Local &local = *kept.local;
+    ValueId id = frame_->locals.at(&local);
+    const Expr *given = given_[&local];
+    ReportedValue value =
+        given ? reported(*given, id)
+              : ReportedValue{&placed_.values[id], "`" + local.name + "`", "", std::nullopt};
+    placed_.outputs[kept.output] =
+        asResult(local, id, kept.wanted, given ? given->span : local.span, value);
+  }
+}
+
+/// A value with the placement that the header says of a result.
+ValueId Placer::asResult(const Local &local, ValueId id, const Placement &wanted, Span span,
+                         const ReportedValue &value) {
+  Placement have = placed_.values[id].placement;
+  for (size_t level = 0; level < have.size(); ++level) {
+    // What every part has whole it can cut by itself, or keep on one part, without a movement, unless a level below has
+    // cut the axis: then its blocks would be blocks of the whole, not of the outer block.
+    bool isFree = have[level].isWhole() &&
+                  (wanted[level].isSingle() ||
+                   (wanted[level].isCut() && !cutInside(have, level, wanted[level].axis)));
+    if (have[level] != wanted[level] && !isFree) {
+      reports_.result(level, span, local.name, wanted, shapeOf(*local.type), value);
       throw Refused();
     }
-    PlacedValue value;
-    value.kind = PlacedKind::Argument;
-    value.placement = placement;
-    value.shape = shapeOf(*param.type);
-    value.elem = param.type->elem.kind;
-    value.param = &param;
-    bind(param, add(std::move(value)));
+    have[level] = wanted[level];
   }
-  if (results != kNoNode)
-    for (size_t i = 0; i < decl_.outputs.size(); ++i) {
-      const Local &output = *decl_.outputs[i];
-      if (i < decl_.outputInits.size() && decl_.outputInits[i])
-        refuseHeader(output, "a result of a program on parts cannot have an initial value");
-      wanted_[&output] = written(ResultView(tree_, tree_.children(results)[i]).type(), output);
-      outputs_[&output] = i;
-    }
-  placed_.outputs.resize(decl_.outputs.size());
+  return slice(id, wanted);
 }
 
 // ---- Statements --------------------------------------------------------------------------------
@@ -251,7 +320,7 @@ void Placer::assign(const AssignStmt &stmt) {
     return StatementWalk(*this).store(stmt);
   auto output = outputs_.find(stmt.target);
   // The results of a task are values of its own program.
-  bool isVar = stmt.target->kind == LocalKind::Var || frame_->decl != &decl_;
+  bool isVar = stmt.target->kind == LocalKind::Var || frame_->decl != &decl_ || isKept(stmt.target);
   if (stmt.mode != AssignMode::Set ||
       (!isVar && (stmt.updateOp || output == outputs_.end() || loopDepth_ > 0)))
     refuse(*stmt.value, "this assignment",
@@ -267,22 +336,8 @@ void Placer::assign(const AssignStmt &stmt) {
     given_[stmt.target] = stmt.value;
     return;
   }
-  const Placement &wanted = wanted_[stmt.target];
-  Placement have = placed_.values[id].placement;
-  for (size_t level = 0; level < have.size(); ++level) {
-    // What every part has whole it can cut by itself, or keep on one part, without a movement, unless a level below has
-    // cut the axis: then its blocks would be blocks of the whole, not of the outer block.
-    bool isFree = have[level].isWhole() &&
-                  (wanted[level].isSingle() ||
-                   (wanted[level].isCut() && !cutInside(have, level, wanted[level].axis)));
-    if (have[level] != wanted[level] && !isFree) {
-      reports_.result(level, stmt.value->span, stmt.target->name, wanted, shape,
-                      reported(*stmt.value, id));
-      throw Refused();
-    }
-    have[level] = wanted[level];
-  }
-  id = slice(id, wanted);
+  id =
+      asResult(*stmt.target, id, wanted_[stmt.target], stmt.value->span, reported(*stmt.value, id));
   placed_.outputs[output->second] = id;
   bind(*stmt.target, id);
 }
@@ -341,8 +396,9 @@ void Placer::goRound(PlacedLoop loop, const Block *block,
     frame_->locals[leaves_] = number(dims_.constant(0));
   }
   if (leaves_ && loop.every)
-    refuse(*loop.stmt->checkpoint, "this loop",
-           "a loop that saves checkpoints must run over its whole range, without `break`");
+    refuse(
+        *loop.stmt->checkpoint, "this loop",
+        "a loop that saves checkpoints must run over its whole range, without `break` or `return`");
   auto body = [&](PlacedLoop &made) {
     if (leaves_)
       frame_->locals[leaves_] = number(dims_.constant(0));
@@ -355,8 +411,8 @@ void Placer::goRound(PlacedLoop loop, const Block *block,
                  : ReportedValue{&placed_.values[id], "`" + local->name + "`", "", std::nullopt};
   };
   auto slice = [&](ValueId of, const Placement &to) { return this->slice(of, to); };
-  if (!placeLoop(std::move(loop),
-                 {placed_, frame_->locals, block, body, slice, reported, reports_, leaves_}))
+  if (!placeLoop(std::move(loop), {placed_, frame_->locals, block, body, slice, reported, reports_,
+                                   leaves_, returned_.all()}))
     throw Refused();
   leaves_ = outside;
   --loopDepth_;

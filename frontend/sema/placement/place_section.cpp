@@ -42,8 +42,13 @@ void SectionWalk::section(const BlockStmt &stmt) {
 /// and behind the last stage on that stage's part.
 void SectionWalk::stages(const BlockStmt &stmt) {
   const auto &loop = cast<ForStmt>(*stmt.block->stmts.back());
-  Dim stage = p_.dims_.symbolDim(*loop.head.var->symbol), one = p_.dims_.constant(1);
-  Dim count = p_.inProgram(cast<RangeExpr>(*loop.head.iterable).hi->dim);
+  const auto &range = cast<RangeExpr>(*loop.head.iterable);
+  Dim one = p_.dims_.constant(1), turn = p_.dims_.symbolDim(*loop.head.var->symbol);
+  Dim lo = p_.inProgram(range.lo->dim), count = p_.inProgram(range.hi->dim);
+  Dim last = p_.dims_.sub(count, one);
+  // On the way back the loop counts from the last stage, and its body begins with the number of the stage.
+  bool isDown = loop.head.var != stmt.section->stages.var;
+  Dim stage = isDown ? p_.dims_.sub(last, p_.dims_.sub(turn, lo)) : turn;
   auto onStage = [&](Dim of) {
     LevelPlacement at = onPart(0);
     at.stage = of;
@@ -51,23 +56,24 @@ void SectionWalk::stages(const BlockStmt &stmt) {
     return at;
   };
   // Each part must know how many stages there are without asking another one.
-  if (!p_.isKnown(count))
+  if (!p_.isKnown(count) || !p_.isKnown(lo))
     p_.refuse(*loop.head.iterable, "these stages", "data decide how many there are");
   std::vector<const Local *> carried;
-  p_.section_->at = onStage(p_.dims_.constant(0));
+  p_.section_->at = onStage(isDown ? last : lo);
   for (size_t i = 0; i + 1 < stmt.block->stmts.size(); ++i) {
     const auto &var = cast<LetStmt>(*stmt.block->stmts[i]);
     ValueId pushed = p_.frame_->locals.at(cast<LocalRefExpr>(*var.value).local);
     carried.push_back(var.locals[0]);
     p_.frame_->locals[carried.back()] = sent(pushed, p_.section_->at, *var.value);
   }
-  // The last stage has no next one: its value stays on its part.
-  LevelPlacement next = onStage(p_.dims_.min(p_.dims_.add(stage, one), p_.dims_.sub(count, one)));
+  // The stage at the end has no next one: its value stays on its part.
+  LevelPlacement next = onStage(isDown ? p_.dims_.max(p_.dims_.sub(stage, one), lo)
+                                       : p_.dims_.min(p_.dims_.add(stage, one), last));
   p_.section_->at = onStage(stage);
   PlacedLoop placed;
   placed.stmt = &loop;
   placed.variable = *loop.head.var->symbol;
-  placed.lo = p_.dims_.constant(0);
+  placed.lo = lo;
   placed.hi = count;
   placed.step = one;
   p_.known_.insert(placed.variable);
@@ -80,13 +86,27 @@ void SectionWalk::stages(const BlockStmt &stmt) {
       p_.frame_->locals[local] = sent(p_.frame_->locals[local], next, *p_.given_.at(local));
   };
   auto reported = [&](const Local *local, ValueId id) {
-    return p_.reported(*p_.given_.at(local), id);
+    auto given = p_.given_.find(local);
+    return given != p_.given_.end() && given->second
+               ? p_.reported(*given->second, id)
+               : ReportedValue{&p_.placed_.values[id], "`" + local->name + "`", "", std::nullopt};
   };
   auto slice = [&](ValueId of, const Placement &to) { return p_.slice(of, to); };
   if (!placeLoop(std::move(placed),
-                 {p_.placed_, p_.frame_->locals, loop.body, body, slice, reported, p_.reports_,
-                  nullptr, LoopWalk::Stages{p_.section_->level, p_.section_->at, next}}))
+                 {p_.placed_,
+                  p_.frame_->locals,
+                  loop.body,
+                  body,
+                  slice,
+                  reported,
+                  p_.reports_,
+                  nullptr,
+                  {},
+                  LoopWalk::Stages{p_.section_->level, p_.section_->at, next, carried}}))
     throw Refused();
+  // Another loop over the same stages may count them itself.
+  if (isDown)
+    p_.frame_->dims.erase(*stmt.section->stages.var->symbol);
   p_.leaves_ = outside;
   --p_.loopDepth_;
 }
@@ -140,13 +160,17 @@ std::optional<PlacedValue> SectionWalk::ownElement(const IndexExpr &expr) {
   std::optional<PlacedIndex> index = placeIndex(
       p_.dims_, of, expr, p_.frame_->prefix.size(), [&](Dim dim) { return p_.inProgram(dim); },
       [&](Dim dim) { return p_.isKnown(dim); }, [&](Dim dim) { return p_.isKnown(dim); });
-  // A position along another axis would count from the beginning of the part's block.
-  if (!index || index->value.positions.size() != 1 || !index->value.selected.empty() ||
-      index->value.hasOutside)
+  if (!index || !index->operands.empty())
     return std::nullopt;
   PlacedValue made = std::move(index->value);
-  for (LevelPlacement &level : made.placement)
-    level = placeIndexed(index->rule, std::vector<PlacedOperand>{{of.shape, level}}).result;
+  for (LevelPlacement &level : made.placement) {
+    PlacementVerdict verdict =
+        placeIndexed(index->rule, std::vector<PlacedOperand>{{of.shape, level}});
+    // Positions along an axis that another level cuts would count from the beginning of the part's block.
+    if (verdict.kind != PlacementVerdict::Kind::Fine)
+      return std::nullopt;
+    level = verdict.result;
+  }
   made.placement[p_.section_->level] = p_.section_->at;
   made.operands = {found->second};
   return made;
@@ -183,11 +207,44 @@ ValueId SectionWalk::task(const ConvertExpr &expr) {
   return made;
 }
 
-void SectionWalk::push(const BlockExpr &call) {
-  ValueId id = p_.value(*call.ins[0]);
+ValueId SectionWalk::onItsPart(ValueId id) {
   Placement placement = p_.placed_.values[id].placement;
   placement[p_.section_->level] = p_.section_->at;
-  p_.frame_->locals[call.value] = p_.slice(id, placement);
+  return p_.slice(id, placement);
+}
+
+std::optional<ValueId> SectionWalk::ofStages(const AssignStmt &stmt) {
+  const auto *base = dyn_cast<LocalRefExpr>(stmt.place->base);
+  if (!base || !p_.section_ || !p_.section_->at.stages)
+    return std::nullopt;
+  ValueId have = p_.frame_->locals.at(base->local);
+  Placement placement = p_.placed_.values[have].placement;
+  LevelPlacement &at = placement[p_.section_->level];
+  // A variable that one stage declares is on its part already.
+  if (at == p_.section_->at)
+    return std::nullopt;
+  const std::vector<Dim> shape = p_.placed_.values[have].shape;
+  int64_t first = -static_cast<int64_t>(shape.size());
+  bool isFirstCut = std::ranges::any_of(
+      placement, [&](const LevelPlacement &each) { return &each != &at && each.cuts(first); });
+  const IndexItem &position = stmt.place->items[0];
+  bool isOwn = shape[0] == p_.section_->at.stages && position.kind == IndexItemKind::Position &&
+               position.value->dim && p_.inProgram(position.value->dim) == p_.section_->at.stage;
+  if (!isOwn || isFirstCut || (!at.isWhole() && !at.cuts(first)))
+    p_.refuse(stmt, "this assignment",
+              "a stage can assign elements of its own only, of an array whose first axis counts "
+              "the stages and is cut over the " +
+                  p_.placed_.levels[p_.section_->level].name + "s or nowhere");
+  if (at.isWhole()) {
+    at.kind = PlacementKind::Cut;
+    at.axis = first;
+    have = p_.slice(have, placement);
+  }
+  return have;
+}
+
+void SectionWalk::push(const BlockExpr &call) {
+  p_.frame_->locals[call.value] = onItsPart(p_.value(*call.ins[0]));
 }
 
 ValueId SectionWalk::pop(const BlockExpr &call) {
@@ -220,8 +277,9 @@ std::vector<size_t> SectionWalk::levelsOfParts() const {
   std::vector<size_t> levels;
   for (const Placer::OwnBody &body : p_.own_)
     levels.push_back(body.level);
-  if (levels.empty() && p_.section_)
-    levels.push_back(p_.section_->level);
+  const std::optional<Placer::Section> &section = p_.own_.empty() ? p_.section_ : p_.around_;
+  if (section)
+    levels.push_back(section->level);
   return levels;
 }
 

@@ -20,6 +20,11 @@ public:
   /// `w[s, ..]` in the section of stage `s`, of an array whose first axis is the stages and is cut
   /// over the level.
   std::optional<PlacedValue> ownElement(const IndexExpr &expr);
+  /// The variable of an assignment `kept[s, ..] = row` in the section of stage `s`, cut over the level so that each stage has its
+  /// element; nothing outside of stages.
+  std::optional<ValueId> ofStages(const AssignStmt &stmt);
+  /// A value that all parts have, or the part of the section, on that part.
+  ValueId onItsPart(ValueId id);
   /// `submit(f(x), over: chip)`: on the part whose turn it is.
   ValueId task(const ConvertExpr &expr);
   void push(const BlockExpr &call);

@@ -5,6 +5,7 @@
 #include "frontend/sema/placement/place_expression.h"
 #include "frontend/sema/placement/place_index.h"
 #include "frontend/sema/placement/place_parts.h"
+#include "frontend/sema/placement/place_section.h"
 
 #include <utility>
 
@@ -82,12 +83,19 @@ void StatementWalk::store(const AssignStmt &stmt) {
   PartsWalk parts(p_);
   parts.requireOwn(stmt);
   std::vector<IndexOrigin> origins = parts.originsOf(*stmt.place);
-  if ((stmt.target->kind != LocalKind::Var && origins.empty()) || !base ||
-      stmt.mode != AssignMode::Set)
+  bool isVar = stmt.target->kind == LocalKind::Var || p_.isKept(stmt.target);
+  if ((!isVar && origins.empty()) || !base || stmt.mode != AssignMode::Set)
     p_.refuse(*stmt.value, "this assignment",
-              "only elements of a `var` can be assigned; a result is assigned whole");
-  ValueId have = origins.empty() ? p_.value(*base) : parts.blockOf(*stmt.place);
+              "only elements of a `var`, and of a result with an initial value, can be assigned; "
+              "other results are assigned whole");
+  SectionWalk section(p_);
+  std::optional<ValueId> ofStages = section.ofStages(stmt);
+  ValueId have = ofStages          ? *ofStages
+                 : origins.empty() ? p_.value(*base)
+                                   : parts.blockOf(*stmt.place);
   ValueId given = p_.value(*stmt.value);
+  if (ofStages)
+    given = section.onItsPart(given);
   std::optional<PlacedIndex> index = placeIndex(
       p_.dims_, p_.placed_.values[have], *stmt.place, p_.frame_->prefix.size(),
       [&](Dim dim) { return p_.inProgram(dim); }, [&](Dim dim) { return p_.isKnown(dim); },
@@ -116,7 +124,16 @@ void StatementWalk::store(const AssignStmt &stmt) {
   std::string name(p_.tree_.text(stmt.place->syntax));
   made.placement = ExpressionWalk(p_).operandPlacements(
       {*stmt.place, p_.outermost_ ? "x[..]" : name, args},
-      [&](std::span<const PlacedOperand> here) { return placeIndexed(rule, here, 2); }, made);
+      [&](std::span<const PlacedOperand> here) {
+        // The part of the stage stores into its own block, and the others keep theirs.
+        if (ofStages && here[1].placement == p_.section_->at) {
+          PlacementVerdict verdict;
+          verdict.result = here[0].placement;
+          return verdict;
+        }
+        return placeIndexed(rule, here, 2);
+      },
+      made);
   p_.frame_->locals[stmt.target] = p_.add(std::move(made));
   p_.given_[stmt.target] = stmt.value;
 }

@@ -161,6 +161,8 @@ struct PlacedParts {
   Dim base, length; ///< of what is cut: where it begins, and how long it is
   SymbolId start, extent,
       number; ///< of the range of a part: its beginning, its length, and which it is
+  /// Of one in a section `on host 0`: its level and placement, of whose part the parts compute it. Nothing: all parts do.
+  std::optional<std::pair<size_t, LevelPlacement>> section = std::nullopt;
   ValueId first = 0, end = 0; ///< `first` is the length as a number
   ValueId body() const { return first + 1; }
 };
@@ -233,7 +235,8 @@ struct PlacedProgram {
   std::vector<PlacedParts> parts;
   std::vector<PlacedPool> pools;
   std::vector<std::shared_ptr<Local>> flags; ///< the variables of `PlacedLoop::leaves`
-  std::vector<ValueId> outputs;              ///< one per output, placed as declared
+  std::vector<std::shared_ptr<Expr>> made;   ///< expressions that the source leaves implicit
+  std::vector<ValueId> outputs; ///< one per output, placed as declared, and then one per `inout`
   /// The values of the program's own names, in the order in which they are bound: parameters,
   /// `let`s, results.
   std::vector<std::pair<const Local *, ValueId>> locals;

@@ -7,6 +7,7 @@
 #include "frontend/sema/placement/placement_report.h"
 #include "frontend/sema/placement/placement_rules.h"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <set>
@@ -48,6 +49,7 @@ public:
     try {
       header();
       sequence({decl_.body->stmts.begin(), decl_.body->stmts.end()});
+      giveKept();
       findPageSources(placed_, sink_);
     } catch (Refused) {
       isAll = false;
@@ -58,6 +60,12 @@ public:
 private:
   // The header.
   void header();
+  void parameter(const Local &param, const Placement &placement);
+  void keep(const Local &local, size_t output, const Placement &wanted);
+  void giveKept();
+  ValueId asResult(const Local &local, ValueId id, const Placement &wanted, Span span,
+                   const ReportedValue &value);
+  ValueId filled(ValueId number, const Type &type);
   // Statements and expressions.
   void statement(const Stmt &stmt);
   void let(const LetStmt &stmt);
@@ -71,6 +79,12 @@ private:
   using Statements = std::vector<const Stmt *>;
   void sequence(const Statements &stmts);
   std::vector<ValueId> results(const Statements &stmts, const Expr *last, const CallExpr &expr);
+  std::vector<ValueId> either(const Expr &condition, const std::string &user, const CallExpr &expr,
+                              const std::function<std::vector<ValueId>(bool)> &walk);
+  void expectReturn(const Stmt &loop);
+  void jump(const Stmt &stmt);
+  std::shared_ptr<LocalRefExpr> hasReturned(const Stmt &loop);
+  ValueId nothing(const Type &type);
   // Values.
   void bind(const Local &local, ValueId id);
   ValueId add(PlacedValue value);
@@ -110,13 +124,34 @@ private:
   const CallExpr *outermost_ = nullptr; ///< the call that the program itself contains
   std::map<const Local *, Placement> wanted_;
   std::map<const Local *, size_t> outputs_;
+  /// A result that has a value from the beginning: an `inout`, or one with an initial value. The program uses it like a `var`, and what it holds
+  /// at the end is the result.
+  struct Kept {
+    const Local *local = nullptr;
+    size_t output = 0;
+    Placement wanted;
+  };
+  std::vector<Kept> kept_;
+  bool isKept(const Local *local) const {
+    return std::ranges::find(kept_, local, &Kept::local) != kept_.end();
+  }
   std::map<const Local *, const Expr *>
       given_; ///< the latest value of each variable; null: given by a choice
   size_t loopDepth_ = 0;
   Dim round_; ///< counts the rounds of the innermost loop from 0; none outside of loops, and in a `while`
   int64_t tasks_ = 0; ///< that were submitted so far
   const Local *leaves_ =
-      nullptr;                 ///< says whether the innermost loop is left; null: nothing leaves it
+      nullptr; ///< says whether the innermost loop is left; null: nothing leaves it
+  /// Of the declaration that is walked, if a loop in it may return: whether it has, and the value that a `fn` returned.
+  struct Returned {
+    const Local *flag = nullptr, *value = nullptr;
+    std::vector<const Local *> all() const {
+      return flag && value ? std::vector{flag, value}
+             : flag        ? std::vector{flag}
+                           : std::vector<const Local *>();
+    }
+  };
+  Returned returned_;
   std::set<SymbolId> known_;   ///< symbols that have a number on all parts
   std::set<SymbolId> numbers_; ///< and those that get it from data
   /// The part that the statements are for, or a task; `on` is null of a task.
@@ -136,7 +171,8 @@ private:
     std::map<const Local *, int64_t>
         blocks; ///< the arrays of which names stand for the part's block: the axis that is cut
   };
-  std::vector<OwnBody> own_; ///< outermost first
+  std::vector<OwnBody> own_;      ///< outermost first
+  std::optional<Section> around_; ///< the section that these bodies stand in
 };
 
 } // namespace ptl

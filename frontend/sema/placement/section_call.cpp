@@ -68,6 +68,22 @@ static std::string whyNotHere(Context &ctx, const OnStmtView &view) {
 
 static uint32_t partNumber(Context &ctx, NodeId node) {
   std::string_view text = ctx.text(node);
+  if (!ctx.tree.is(node, NodeKind::IntLiteral)) {
+    Expr *parts = checkExpr(ctx, node);
+    if (isMissing(parts))
+      return 0;
+    bool isRange = parts->kind == ExprKind::Range;
+    auto report = ctx.sink.report(
+        DiagId::SectionNotHere, ctx.span(node),
+        {isRange ? "a section for several parts needs a name for the number of its part, by which "
+                   "it chooses its pipes and its elements"
+                 : "`" + std::string(text) + "` is not the number of a part"});
+    Span span = ctx.span(node);
+    if (isRange)
+      report.fix(FixId::SectionNumber, "name the number: `s in " + std::string(text) + "`",
+                 {{{span.file, span.begin, span.begin}, "s in "}});
+    return 0;
+  }
   std::optional<uint32_t> part = integerIn<uint32_t>(text);
   if (!part)
     ctx.sink.report(DiagId::SectionNotHere, ctx.span(node),
@@ -75,24 +91,28 @@ static uint32_t partNumber(Context &ctx, NodeId node) {
   return part.value_or(0);
 }
 
+/// The condition that a header needs so that there is a stage.
+static std::string someStage(Context &ctx, const RangeExpr &range) {
+  return ctx.dims.toString(range.hi->dim) + " > " + ctx.dims.toString(range.lo->dim);
+}
+
 /// Checks `s in 0..S`: there is at least one stage, and each has a part.
 static LoopHead checkStages(Context &ctx, NodeId node) {
   FactSet outside = ctx.facts; // Inside, the facts say that there is a stage.
   LoopHead head = checkLoopBinding(ctx, node);
   const auto *range = dyn_cast<RangeExpr>(head.iterable);
-  bool isRight = range && head.var->symbol && range->lo->dim.isConstant(0) && range->hi->dim &&
-                 (!range->step || range->step->dim.isConstant(1));
+  bool isRight = range && head.var->symbol && range->lo->dim && range->hi->dim &&
+                 (!range->step || range->step->dim.isConstant(1)) &&
+                 outside.proveLessEqual(ctx.dims.constant(0), range->lo->dim).isTrue();
   if (head.iterable->type->isError()) {
     head.var = nullptr;
   } else if (!isRight) {
-    ctx.sink.report(
-        DiagId::SectionNotHere, ctx.span(node),
-        {"the range of stages must begin at 0 and end at a size, as in `on chip s in 0..S { … }`"});
+    ctx.sink.report(DiagId::SectionNotHere, ctx.span(node),
+                    {"the range of stages must be between sizes, as in `on chip s in 0..S { … }`"});
     head.var = nullptr;
-  } else if (!outside.proveLess(ctx.dims.constant(0), range->hi->dim).isTrue()) {
-    std::string count = ctx.dims.toString(range->hi->dim);
+  } else if (!outside.proveLess(range->lo->dim, range->hi->dim).isTrue()) {
     ctx.sink.report(DiagId::SectionNotHere, range->hi->span, {"there may be no stage at all"})
-        .help("require at least one in the header: `where " + count + " > 0`");
+        .help("require at least one in the header: `where " + someStage(ctx, *range) + "`");
   }
   return head;
 }

@@ -249,9 +249,8 @@ static std::string whyNoParts(Context &ctx, const PartsCall &call) {
   if (!ctx.inProgram() || !isPlaced(ctx.tree, ctx.decl->syntax))
     return ctx.inProgram() ? "the header of `" + ctx.decl->name + "` places no array on parts"
                            : "only programs whose header places arrays have parts";
-  if (ctx.inSection || ctx.inTask)
-    return ctx.inSection ? "it is in a section, which one part runs"
-                         : "it is in a `task`, which one part runs";
+  if (ctx.inTask)
+    return "it is in a `task`, which one part runs";
   for (size_t i = 0; i < call.levels.size(); ++i) {
     std::string_view level = ctx.text(call.levels[i]);
     bool isInside = std::ranges::any_of(ctx.loops, [&](const LoopFrame &loop) {
