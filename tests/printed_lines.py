@@ -10,13 +10,13 @@ CHIPS = ("a2", "a3", "a5")
 
 KERNELS = {
     "of rows": (
-        """kernel k[M, N](x: f32[M, N], n: int) -> (y: f32[M, N])
+        """kernel k[M, static N](x: f32[M, N], n: int) -> (y: f32[M, N])
 {
     parallel i in tiles(M, 4) {
         let t = x[i, :] * 2.0
         print("rows", t, "behind")
         print("largest", max(t, axis: 1), "of", sum(t), N, n)
-        print("where", t > 3.0, i32(t), f16(t))
+        print("where", t > 3.0, i32(t, round: .down), f16(t))
         print("here")
         y[i, :] = t
     }

@@ -40,7 +40,7 @@ TypeAliases::TypeAliases(llvm::ArrayRef<ModuleOp> modules) {
         note(type);
       // A window is printed as a tile of its own with a wider type, which no result shows.
       if (auto window = dyn_cast<SubsetOp>(op))
-        note(windowType(window.getSource().getType(), window.getType()));
+        note(windowType(window));
     });
   // A place with a single tile type needs no details in its name.
   llvm::StringMap<unsigned> ofPlace;

@@ -10,19 +10,21 @@
 
 namespace ptl {
 
-/// The extents of a value in the source. What is not constant there has the rows and columns that
-/// the tile has.
+/// The extents of a value in the source. One that is not constant there follows from the number of
+/// elements; where several are not, they are the rows and columns of the tile.
 static std::vector<int64_t> extentsOf(const rt::sim::Printed &printed) {
   std::vector<int64_t> extents = printed.part->extents;
   int64_t count = printed.rows * printed.cols, known = 1;
-  if (extents.size() == 1)
-    return {count};
+  auto isUnknown = [](int64_t extent) { return extent < 0; };
   for (int64_t extent : extents)
-    known *= extent;
-  bool areKnown = std::ranges::none_of(extents, [](int64_t extent) { return extent < 0; });
-  if (extents.empty() || (areKnown && known == count))
-    return extents;
-  return {printed.rows, printed.cols};
+    known *= isUnknown(extent) ? 1 : extent;
+  auto open = std::ranges::find_if(extents, isUnknown);
+  if (open != extents.end() && known > 0) {
+    *open = count / known;
+    known *= *open;
+  }
+  bool areKnown = std::ranges::none_of(extents, isUnknown);
+  return areKnown && known == count ? extents : std::vector{printed.rows, printed.cols};
 }
 
 static std::string textOf(const rt::sim::Printed &printed) {

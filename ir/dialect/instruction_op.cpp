@@ -105,6 +105,12 @@ struct InstructionEffects
       if (access.writes || access.scratch)
         effects.emplace_back(MemoryEffects::Write::get(), operand);
     }
+    // Without an output an instruction is there for an effect outside, such as a print, and must not
+    // be removed as dead.
+    bool writes = llvm::any_of(
+        effects, [](const auto &effect) { return isa<MemoryEffects::Write>(effect.getEffect()); });
+    if (!writes)
+      effects.emplace_back(MemoryEffects::Write::get());
   }
 };
 } // namespace

@@ -44,7 +44,7 @@ struct Options {
       0; ///< per group; 0: as many as the chip has for a kernel with a cube function, else 1
   uint64_t maxSteps = 0;                         ///< of all cores; 0: no limit
   std::function<void(const TraceEvent &)> trace; ///< called after every operation on a pipe
-  std::function<void(Printed)> print;            ///< called by prints, if values are computed
+  std::function<void(Printed)> print = {};       ///< called by prints, if values are computed
   bool values = true;           ///< false: only times are computed, memories have no bytes
   bool countEvents = false;     ///< events are counters, for runs in which waits are skipped
   bool sample = false;          ///< iterations of loops represent others like them (sampling.h)
