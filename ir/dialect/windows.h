@@ -19,7 +19,8 @@ inline bool hasGaps(mlir::Value tile) {
   // One line has nothing in between.
   if (!isBoxed && (byRows ? type.getRows() : type.getCols()) == 1)
     return false;
-  bool isNarrower = byRows ? type.getCols() != buffer.getCols() : type.getRows() != buffer.getRows();
+  bool isNarrower =
+      byRows ? type.getCols() != buffer.getCols() : type.getRows() != buffer.getRows();
   return isNarrower || hasGaps(window.getSource());
 }
 
