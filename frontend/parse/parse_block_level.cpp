@@ -45,10 +45,27 @@ NodeId parsePipe(Parser &p) {
   return parseStorage(p, NodeKind::PipeStmt, "a name for the pipe", "depth");
 }
 
-/// `0`, `s in 0..S`; no node if the section is for a kind of core. `1..S` is read as well, so that the checker can say what it lacks.
+/// Reads `1..S` where a section names its parts, and says what it lacks.
+static NodeId parseNamelessParts(Parser &p) {
+  NodeId parts = parseExpr(p);
+  Span span = p.tree.span(parts);
+  std::string text(p.tree.text(parts));
+  bool isRange = p.tree.is(parts, NodeKind::RangeExpr);
+  auto report = p.errorAt(
+      span, DiagId::SectionNotHere,
+      {isRange ? "a section for several parts needs a name for the number of its part, by which "
+                 "it chooses its pipes and its elements"
+               : "`" + text + "` is not the number of a part"});
+  if (isRange)
+    report.fix(FixId::SectionNumber, "name the number: `s in " + text + "`",
+               {{{span.file, span.begin, span.begin}, "s in "}});
+  return parts;
+}
+
+/// `0`, `s in 0..S`; no node if the section is for a kind of core.
 static NodeId parsePart(Parser &p) {
   if (p.at(TokenKind::IntLiteral))
-    return p.kind(1) == TokenKind::LBrace ? p.leaf(NodeKind::IntLiteral) : parseExpr(p);
+    return p.kind(1) == TokenKind::LBrace ? p.leaf(NodeKind::IntLiteral) : parseNamelessParts(p);
   bool isBinding = p.at(TokenKind::Identifier) && p.atWord("in", 1);
   return isBinding ? parseLoopBinding(p) : kNoNode;
 }

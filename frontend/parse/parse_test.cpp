@@ -169,7 +169,7 @@ TEST(ParseStmt, SectionsForParts) {
   EXPECT_EQ(many.tree.text(stages.domain()), "0..S");
   EXPECT_EQ(many.tree.text(PipeStmtView(many.tree, many.find(NodeKind::PipeStmt)).count()),
             "S + 1");
-  EXPECT_EQ(Parsed("program p() {\n    on chip 1..S { f() }\n}\n").codes(), "");
+  EXPECT_EQ(Parsed("program p() {\n    on chip 1..S { f() }\n}\n").codes(), "E1012");
   EXPECT_EQ(Parsed("program p() {\n    on chip s { f() }\n}\n").codes(), "E0107");
   EXPECT_EQ(Parsed("program p() {\n    on aiv split rows 1 { f() }\n}\n").codes(), "E0107");
 }

@@ -250,22 +250,40 @@ Operation *emit(KernelContext &c, Location loc, InstructionId id, ValueRange ins
   return pto::emitInstruction(c.b, loc, id, ins, outs, attributes);
 }
 
+/// A window with gaps under another type with the same rows: a window of the same place in its buffer
+/// under that element type. Null where rows differ.
+static Value windowAs(KernelContext &c, Location loc, pto::SubsetOp window, pto::TileBufType type,
+                      Value rows, Value cols) {
+  pto::TileBufType from = window.getType(), buffer = window.getSource().getType();
+  int64_t before = from.getElementType().getIntOrFloatBitWidth(),
+          after = type.getElementType().getIntOrFloatBitWidth();
+  std::optional<int64_t> col = getConstantIntValue(window.getCol());
+  bool isWhole = before == after ||
+                 (col && *col * before % after == 0 && buffer.getCols() * before % after == 0);
+  if (!isWhole || from.getRows() != type.getRows() || from.getLayout() != type.getLayout())
+    return {};
+  int64_t width = buffer.getCols() * before / after;
+  auto as =
+      pto::TileBufType::get(c.b.getContext(), buffer.getPlace(), buffer.getRows(), width,
+                            type.getElementType(), buffer.getRows(), width, buffer.getLayout());
+  Value begin = before == after ? Value(window.getCol()) : constant(c, *col * before / after);
+  Value whole = seenAs(c, loc, window.getSource(), as, {}, {});
+  return c.b.create<pto::SubsetOp>(loc, type, whole, window.getRow(), begin, rows, cols);
+}
+
+Value seenAs(KernelContext &c, Location loc, Value buffer, pto::TileBufType type, Value rows,
+             Value cols) {
+  rows = type.getValidRows() == pto::kDynamic ? rows : Value();
+  cols = type.getValidCols() == pto::kDynamic ? cols : Value();
+  // An alias lies without gaps.
+  if (pto::hasGaps(buffer))
+    if (Value window = windowAs(c, loc, buffer.getDefiningOp<pto::SubsetOp>(), type, rows, cols))
+      return window;
+  return c.b.create<pto::TReshapeOp>(loc, type, buffer, rows, cols);
+}
+
 Value reshape(KernelContext &c, Value buffer, pto::TileBufType type, Value rows, Value cols) {
-  if (buffer.getType() == type)
-    return buffer;
-  Value validRows = type.getValidRows() == pto::kDynamic ? rows : Value(),
-        validCols = type.getValidCols() == pto::kDynamic ? cols : Value();
-  auto from = cast<pto::TileBufType>(buffer.getType());
-  bool hasSameForm = from.getRows() == type.getRows() && from.getCols() == type.getCols() &&
-                     from.getLayout() == type.getLayout() &&
-                     from.getElementType() == type.getElementType();
-  // An alias lies without gaps, so another valid part of a window is a window, too.
-  if (hasSameForm && pto::hasGaps(buffer)) {
-    Value zero = constant(c, 0);
-    return c.b.create<pto::SubsetOp>(buffer.getLoc(), type, buffer, zero, zero, validRows,
-                                     validCols);
-  }
-  return c.b.create<pto::TReshapeOp>(buffer.getLoc(), type, buffer, validRows, validCols);
+  return buffer.getType() == type ? buffer : seenAs(c, buffer.getLoc(), buffer, type, rows, cols);
 }
 
 Value columnView(KernelContext &c, const Tile &column) {

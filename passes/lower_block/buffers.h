@@ -26,7 +26,11 @@ pto::TileBufType allocateType(KernelContext &c, const Tile &like);
 /// afterwards, or a new one. `inPlace` lists the operands that the instruction may overwrite.
 mlir::Value destination(KernelContext &c, mlir::Operation *op, const Tile &like,
                         llvm::ArrayRef<unsigned> inPlace = {});
-/// An alias of the buffer with another type.
+/// The bytes of a buffer under another type: an alias or, since an alias lies without gaps, a window of
+/// an alias. `rows` and `cols` are the valid extents where the type does not know them.
+mlir::Value seenAs(KernelContext &c, mlir::Location loc, mlir::Value buffer, pto::TileBufType type,
+                   mlir::Value rows, mlir::Value cols);
+/// The same, or the buffer itself if it has the type.
 mlir::Value reshape(KernelContext &c, mlir::Value buffer, pto::TileBufType type, mlir::Value rows,
                     mlir::Value cols);
 /// The buffer of a column, viewed as a matrix of one column.

@@ -80,8 +80,7 @@ Value wordsOf(KernelContext &c, Value buffer, Type element) {
   auto as = pto::TileBufType::get(c.b.getContext(), type.getPlace(), type.getRows(),
                                   scaled(type.getCols()), element, validRows, validCols,
                                   type.getLayout());
-  return c.b.create<pto::TReshapeOp>(c.loc, as, buffer, validRows == pto::kDynamic ? rows : Value(),
-                                     cols);
+  return seenAs(c, c.loc, buffer, as, rows, cols);
 }
 
 /// Whether rows of bytes may be written as words of two, with what lies between them in the buffer.
@@ -150,9 +149,7 @@ Value sameWidth(KernelContext &c, const Tile &tile, Type element) {
       pto::TileBufType::get(c.b.getContext(), type.getPlace(), type.getRows(), type.getCols(),
                             element, type.getValidRows(), type.getValidCols(), type.getLayout());
   Extents2 stored = storage(c, tile).first;
-  return c.b.create<pto::TReshapeOp>(
-      c.loc, as, tile.buffer, as.getValidRows() == pto::kDynamic ? stored.validRows : Value(),
-      as.getValidCols() == pto::kDynamic ? stored.validCols : Value());
+  return seenAs(c, c.loc, tile.buffer, as, stored.validRows, stored.validCols);
 }
 
 /// A whole tile to another buffer of its type. Of masks whole pairs of bytes have been written.

@@ -278,8 +278,10 @@ void forwardValues(func::FuncOp function) {
       if (!load || load->getBlock() != store->getBlock() || !store->isBeforeInBlock(load) ||
           !loadsWhatIsStored(load, store))
         continue;
-      // Other loads do not change what is stored.
+      // Other loads do not change what is stored; whoever writes a view of it is not among its users.
       bool isUnchanged = llvm::all_of(store.getRef().getUsers(), [&](Operation *other) {
+        if (isa<ViewOp>(other))
+          return false;
         Operation *here = store->getBlock()->findAncestorOpInBlock(*other);
         return isa<LoadOp, DimOp>(other) || !here || !store->isBeforeInBlock(here) ||
                load->isBeforeInBlock(here);

@@ -122,10 +122,20 @@ bool fuseParts(Context &ctx, Block *block) {
   return true;
 }
 
+/// Whether each section says for which parts it is; the parser has reported those that do not.
+bool areNumbered(const Context &ctx) {
+  return std::ranges::all_of(ctx.partSections.sections, [&](const OnStmt *section) {
+    NodeId part = OnStmtView(ctx.tree, section->syntax).part();
+    return ctx.tree.is(part, NodeKind::IntLiteral) || ctx.tree.is(part, NodeKind::LoopBinding);
+  });
+}
+
 } // namespace
 
 void fusePartSections(Context &ctx) {
   if (ctx.partSections.sections.empty() && ctx.partSections.calls.empty())
+    return;
+  if (!areNumbered(ctx))
     return;
   FactSet facts = ctx.facts;
   bool wasQuiet = std::exchange(ctx.suppressUnused, true);

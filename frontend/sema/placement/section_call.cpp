@@ -68,22 +68,9 @@ static std::string whyNotHere(Context &ctx, const OnStmtView &view) {
 
 static uint32_t partNumber(Context &ctx, NodeId node) {
   std::string_view text = ctx.text(node);
-  if (!ctx.tree.is(node, NodeKind::IntLiteral)) {
-    Expr *parts = checkExpr(ctx, node);
-    if (isMissing(parts))
-      return 0;
-    bool isRange = parts->kind == ExprKind::Range;
-    auto report = ctx.sink.report(
-        DiagId::SectionNotHere, ctx.span(node),
-        {isRange ? "a section for several parts needs a name for the number of its part, by which "
-                   "it chooses its pipes and its elements"
-                 : "`" + std::string(text) + "` is not the number of a part"});
-    Span span = ctx.span(node);
-    if (isRange)
-      report.fix(FixId::SectionNumber, "name the number: `s in " + std::string(text) + "`",
-                 {{{span.file, span.begin, span.begin}, "s in "}});
+  // The parser has reported what is no number.
+  if (!ctx.tree.is(node, NodeKind::IntLiteral))
     return 0;
-  }
   std::optional<uint32_t> part = integerIn<uint32_t>(text);
   if (!part)
     ctx.sink.report(DiagId::SectionNotHere, ctx.span(node),
