@@ -39,9 +39,6 @@ bool PiecesEmitter::mayBeNarrow(int64_t row, int64_t col, unsigned width) const 
   if (!machine_ || group_->hasProduct() || isFull || row == kWhole || col == kWhole ||
       scheduledStep(*group_, row) || scheduledStep(*group_, col))
     return false;
-  // A square array with narrow columns has few rows, too.
-  if (group_->axis(row).extent == group_->axis(col).extent)
-    return false;
   // What does not fit is halved, which changes no decision.
   return axis(row).isChunked && axis(col).isChunked &&
          axis(col).step << halvings_ >= 2 * kNarrow[1] &&
