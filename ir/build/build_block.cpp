@@ -140,15 +140,9 @@ Bound buildBlockExpr(BuildContext &c, const BlockExpr &call) {
     return Bound::of(buildSlot(c, call, tileType(c, *call.type), {}));
   case BlockOp::Window:
     return Bound::of(buildWindow(c, call));
-  case BlockOp::Reshape: {
-    ValidPart valid = validPart(c, *call.type);
-    return Bound::of(c.make<pto::TReshapeOp>(
-        loc, tileType(c, *call.type), buildAliased(c, call, "treshape"), valid.rows, valid.cols));
-  }
+  case BlockOp::Reshape:
   case BlockOp::Bitcast:
-    return Bound::of(c.make<pto::BitcastOp>(loc, tileType(c, *call.type),
-                                            buildAliased(c, call, "bitcast"), mlir::Value(),
-                                            mlir::Value()));
+    return Bound::of(buildAlias(c, call));
   // Views are built where they are used; queues were described at their declaration.
   case BlockOp::View:
   case BlockOp::Initialize:

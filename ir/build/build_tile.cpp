@@ -63,13 +63,30 @@ mlir::Value buildSlot(BuildContext &c, const BlockExpr &slot, pto::TileBufType t
   return c.make<pto::MultiTileGetOp>(slots.getLoc(), type, slots, number, valid.rows, valid.cols);
 }
 
-mlir::Value buildAliased(BuildContext &c, const BlockExpr &alias, llvm::StringRef name) {
+static bool hasSameForm(pto::TileBufType a, pto::TileBufType b) {
+  return a.getRows() == b.getRows() && a.getCols() == b.getCols() &&
+         a.getElementType() == b.getElementType() && a.getLayout() == b.getLayout();
+}
+
+mlir::Value buildAlias(BuildContext &c, const BlockExpr &alias) {
+  Location loc = c.here(alias);
+  bool isReshape = alias.op == BlockOp::Reshape;
+  pto::TileBufType type = tileType(c, *alias.type);
   mlir::Value source = buildValue(c, *alias.ins[0]);
-  if (source && pto::hasGaps(source))
+  ValidPart valid = isReshape ? validPart(c, *alias.type) : ValidPart();
+  if (source && pto::hasGaps(source)) {
+    // Only its valid part is another one.
+    if (hasSameForm(cast<pto::TileBufType>(source.getType()), type))
+      return c.make<pto::SubsetOp>(loc, type, source, c.index(0), c.index(0), valid.rows,
+                                   valid.cols);
     c.fail(DiagId::WrongOperand, alias.ins[0]->span,
-           {name.str(), "1", "a window between whose rows other elements lie",
+           {isReshape ? "treshape" : "bitcast", "1",
+            "a window between whose rows other elements lie",
             "a whole buffer or whole rows of one"});
-  return source;
+  }
+  if (isReshape)
+    return c.make<pto::TReshapeOp>(loc, type, source, valid.rows, valid.cols);
+  return c.make<pto::BitcastOp>(loc, type, source, mlir::Value(), mlir::Value());
 }
 
 mlir::Value buildWindow(BuildContext &c, const BlockExpr &window) {

@@ -16,8 +16,8 @@ ValidPart validPart(BuildContext &c, const Type &type);
 mlir::Value buildSlot(BuildContext &c, const BlockExpr &slot, pto::TileBufType type,
                       const ValidPart &valid);
 mlir::Value buildWindow(BuildContext &c, const BlockExpr &window);
-/// Builds what a `treshape` or `bitcast`, which `name` is, sees with another type. Reports a window
-/// with gaps.
-mlir::Value buildAliased(BuildContext &c, const BlockExpr &alias, llvm::StringRef name);
+/// Builds a `treshape` or `bitcast`. A window between whose rows other elements lie has another valid
+/// part at most; another shape or element type of it is reported.
+mlir::Value buildAlias(BuildContext &c, const BlockExpr &alias);
 
 } // namespace ptl::ir
