@@ -9,20 +9,13 @@ void expectAgreement(const Calls &calls, const std::vector<MachineShape> &shapes
   parts::expectAgreement("codegen/parts/testdata/own_parts.ptl", calls, shapes);
 }
 
-std::vector<MachineShape> chips() {
-  std::vector<MachineShape> shapes;
-  for (uint32_t count : {1u, 2u, 3u, 4u, 5u, 8u})
-    shapes.push_back({{"chip", count}});
-  return shapes;
-}
-
 const std::vector<MachineShape> kHosts = {{{"chip", 1}, {"host", 1}},
                                           {{"chip", 3}, {"host", 2}},
                                           {{"chip", 2}, {"host", 3}},
                                           {{"chip", 1}, {"host", 5}}};
 
 TEST(Counts, AreNumbersOfTheRun) {
-  expectAgreement({{"counted", {ints({7, 3}, 1)}}}, chips());
+  expectAgreement({{"counted", {ints({7, 3}, 1)}}}, someChips());
   expectAgreement({{"in_loops", {ints({7}, 1)}}}, kHosts);
   expectAgreement({{"meshed", {ints({5, 4}, 1)}}}, {{{"chip", 2}}, {{"chip", 6}}});
   for (uint32_t count : {1u, 3u, 8u})
@@ -61,7 +54,7 @@ TEST(OwnParts, AgreeWithTheReference) {
          {"in_arms", {ints({rows}, 1), Value::integer(2)}},
          {"in_arms", {ints({rows}, 1), Value::integer(3)}},
          {"in_pieces", {ints({rows, 4}, 1)}}},
-        chips());
+        someChips());
 }
 
 TEST(OwnParts, HaveLevelsBelowThem) {
@@ -83,7 +76,7 @@ TEST(OwnParts, LieWithinThoseOfLevelsOutside) {
 
 TEST(OwnParts, MayBeEmptyInLaterRounds) {
   for (int64_t rows : {0, 1, 3, 6})
-    expectAgreement({{"shorter", {ints({rows}, 1)}}}, chips());
+    expectAgreement({{"shorter", {ints({rows}, 1)}}}, someChips());
 }
 
 /// As ranks, each part knows its own range only.
@@ -142,7 +135,7 @@ program p[B, D](x: f32[B, D] over chip by B) -> (y: f32[B, D] over chip by B) at
   }
 }
 
-TEST(Workers, RunPrograms) { expectAgreement({{"of_workers", {ints({5, 2, 3}, 1)}}}, chips()); }
+TEST(Workers, RunPrograms) { expectAgreement({{"of_workers", {ints({5, 2, 3}, 1)}}}, someChips()); }
 
 } // namespace
 } // namespace ptl::parts

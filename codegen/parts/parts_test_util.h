@@ -49,6 +49,14 @@ struct CheckedText {
   }
 };
 
+/// Machines of one level: few and many chips, powers of two and others.
+inline std::vector<MachineShape> someChips() {
+  std::vector<MachineShape> shapes;
+  for (uint32_t chips : {1u, 2u, 3u, 4u, 5u, 8u})
+    shapes.push_back({{"chip", chips}});
+  return shapes;
+}
+
 /// Integers from -3 to 3 in an order whose period divides no extent of the shape.
 inline Value numbers(std::vector<int64_t> shape, int64_t salt, ElemKind elem = ElemKind::F32) {
   RefArray array = reference::zeroArray(elem, std::move(shape));

@@ -11,13 +11,6 @@ void agrees(const Calls &calls, const std::vector<MachineShape> &shapes) {
   parts::expectAgreement("codegen/parts/testdata/results.ptl", calls, shapes);
 }
 
-std::vector<MachineShape> someChips() {
-  std::vector<MachineShape> shapes;
-  for (uint32_t chips : {1u, 2u, 3u, 4u, 5u, 8u})
-    shapes.push_back({{"chip", chips}});
-  return shapes;
-}
-
 TEST(Results, HaveValuesFromTheBeginning) {
   for (int64_t often : {0, 2, 9})
     agrees({{"counted", {ints({3, 5}, 1), count(often)}},

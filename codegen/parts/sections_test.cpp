@@ -37,16 +37,13 @@ TEST(Sections, HaveLevelsBelowThem) {
 }
 
 TEST(Sections, ForStagesRunOnAnyNumberOfParts) {
-  std::vector<MachineShape> shapes;
-  for (uint32_t chips : {1u, 2u, 3u, 4u, 5u, 8u})
-    shapes.push_back({{"chip", chips}});
   for (int64_t stages : {1, 2, 5, 7})
     expectAgreement({{"stages", {ints({3, 2, 4}, 1), ints({stages, 4, 4}, 2)}},
                      {"stages", {ints({0, 2, 4}, 1), ints({stages, 4, 4}, 2)}},
                      {"two_chains", {ints({5}, 1), ints({stages, 5}, 2)}},
                      {"two_chains", {ints({2}, 1), ints({stages, 2}, 2)}},
                      {"stages_in_rounds", {ints({2, 3, 5}, 1), ints({stages, 5}, 2)}}},
-                    shapes);
+                    someChips());
   for (int64_t stages : {1, 4})
     expectAgreement(
         {{"stages_on_hosts",
@@ -55,14 +52,11 @@ TEST(Sections, ForStagesRunOnAnyNumberOfParts) {
 }
 
 TEST(Sections, StagesKeepElementsOfTheirOwn) {
-  std::vector<MachineShape> shapes;
-  for (uint32_t chips : {1u, 2u, 3u, 4u, 5u, 8u})
-    shapes.push_back({{"chip", chips}});
   for (int64_t stages : {1, 2, 5, 7})
     expectAgreement({{"trained", {ints({3, 2, 4}, 1), ints({stages, 4, 4}, 2)}},
                      {"trained", {ints({0, 2, 4}, 1), ints({stages, 4, 4}, 2)}},
                      {"there_and_back", {ints({5}, 1), ints({stages, 5}, 2)}}},
-                    shapes);
+                    someChips());
 }
 
 TEST(Sections, ForAllPartsButSome) {

@@ -247,13 +247,14 @@ std::vector<StageUnit> unitsOf(Context &ctx, std::span<Stmt *const> stmts, const
   for (auto i = static_cast<size_t>(loop - stmts.begin()); i-- > 0;)
     if (i == 0 || !isRepeatable(*stmts[i], stores))
       ends.push_back(i + 1);
-  UnitSearch search(ctx, section), longest(ctx, section);
+  UnitSearch search(ctx, section);
   std::vector<StageUnit> units;
   for (size_t end : ends)
     if (std::optional<StageUnit> unit = search.find(stmts.first(end), stmts.subspan(end)))
       units.push_back(std::move(*unit));
-  if (units.empty() && !longest.find(stmts.first(ends[0]), stmts.subspan(ends[0])))
-    longest.report();
+  // What is wrong with the longest one is what an author meant.
+  if (units.empty() && !search.find(stmts.first(ends[0]), stmts.subspan(ends[0])))
+    search.report();
   return units;
 }
 

@@ -15,10 +15,14 @@
 #include "frontend/syntax/typed_nodes.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 namespace ptl {
 namespace {
+
+/// What is wrong with an item for these movements; empty if nothing is.
+using WhyNot = std::function<std::string(const PlacedProgram &, const std::vector<ValueId> &moves)>;
 
 /// One schedule while it is checked. Names resolve in its own file, labels and dimensions in the
 /// target.
@@ -28,6 +32,8 @@ struct ScheduleCheck {
   const CallableDecl &target;
   const std::vector<LabelInfo> &labels;
   std::vector<std::string> set; ///< what was set so far: nothing twice
+  /// The target with its placements, once an item has asked for them; nothing inside if it has errors.
+  std::optional<std::optional<PlacedProgram>> placed = {};
 
   void item(NodeId node);
   void assign(NodeId node);
@@ -53,6 +59,8 @@ struct ScheduleCheck {
   void l0(NodeId node, ScheduleDirective &directive);
   void chunks(NodeId node, ScheduleDirective &directive);
   void how(NodeId node, ScheduleDirective &directive);
+  void ofMovement(NodeId node, const ScheduleDirective &directive, std::string_view help,
+                  const WhyNot &whyNot);
   bool isOnParts(NodeId node);
   void modifier(NodeId node, NodeId labelNode, const char *word,
                 std::vector<ScheduleModifier> &into, int64_t number);
@@ -197,63 +205,62 @@ static std::vector<ValueId> movesOf(const PlacedProgram &placed, const std::stri
   return moves;
 }
 
-static std::optional<PlacedProgram> placedQuietly(const CheckedProgram &program,
-                                                  const CallableDecl &target) {
-  DiagnosticSink quiet; // Its own errors come first.
-  return placeProgram(program, *target.module->tree, target, quiet);
-}
-
-/// Whether a program has a movement of this name, and whether a product is beside it with which it can go by chunks.
-static std::string whyNoChunks(const CheckedProgram &program, const CallableDecl &target,
+/// Why movements cannot go by chunks: no product is beside one of them.
+static std::string whyNoChunks(const PlacedProgram &placed, const std::vector<ValueId> &moves,
                                const std::string &label) {
-  std::optional<PlacedProgram> placed = placedQuietly(program, target);
-  if (!placed)
-    return "";
-  std::vector<ChunkedPair> pairs = chunkedPairsOf(*placed);
-  std::vector<ValueId> moves = movesOf(*placed, label);
+  std::vector<ChunkedPair> pairs = chunkedPairsOf(placed);
   for (ValueId id : moves)
     if (std::ranges::find(pairs, id, &ChunkedPair::move) != pairs.end())
       return "";
-  return moves.empty()
-             ? "`" + label + "` is no movement between parts"
-             : "no product of matrices in the same block needs `" + label +
-                   "`, or makes nothing but what it moves, so that both could go by chunks";
+  return "no product of matrices in the same block needs `" + label +
+         "`, or makes nothing but what it moves, so that both could go by chunks";
 }
 
-/// Whether a program has a movement of this name, and whether the algorithm is one of its record.
-static std::string whyNotHow(const CheckedProgram &program, const CallableDecl &target,
-                             const std::string &label, std::string_view how) {
-  std::optional<PlacedProgram> placed = placedQuietly(program, target);
-  if (!placed)
-    return "";
-  std::vector<ValueId> moves = movesOf(*placed, label);
-  if (moves.empty())
-    return "`" + label + "` is no movement between parts";
+/// Why movements have no algorithm of that name: it is none of a record's.
+static std::string whyNotHow(const PlacedProgram &placed, const std::vector<ValueId> &moves,
+                             std::string_view how) {
   for (ValueId id : moves)
-    if (const MovementRecord &record = *placed->values[id].movement; !isAlgorithmOf(record, how))
+    if (const MovementRecord &record = *placed.values[id].movement; !isAlgorithmOf(record, how))
       return "the algorithms of `" + std::string(record.name) +
              "` are: " + std::string(record.algorithms);
   return "";
+}
+
+/// Checks an item of a label, which must be that of movements. `whyNot` says what else is wrong with it.
+void ScheduleCheck::ofMovement(NodeId node, const ScheduleDirective &directive,
+                               std::string_view help, const WhyNot &whyNot) {
+  if (!isOnParts(node) || directive.label.empty())
+    return;
+  if (!placed) {
+    DiagnosticSink quiet; // Its own errors come first.
+    placed.emplace(placeProgram(ctx.program, *target.module->tree, target, quiet));
+  }
+  if (!*placed)
+    return;
+  std::vector<ValueId> moves = movesOf(**placed, directive.label);
+  std::string why = moves.empty() ? "`" + directive.label + "` is no movement between parts"
+                                  : whyNot(**placed, moves);
+  if (!why.empty())
+    refuse(node, why, help);
 }
 
 void ScheduleCheck::chunks(NodeId node, ScheduleDirective &directive) {
   constexpr int64_t kMostChunks = 4096;
   directive.chunks =
       positive(ChunksItemView(ctx.tree, node).count(), "the number of chunks", kMostChunks);
-  if (!isOnParts(node) || directive.label.empty())
-    return;
-  if (std::string why = whyNoChunks(ctx.program, target, directive.label); !why.empty())
-    refuse(node, why,
-           "name a `let` such as `let all = all_gather(x, over: chip)` in front of `all @ w`");
+  ofMovement(node, directive,
+             "name a `let` such as `let all = all_gather(x, over: chip)` in front of `all @ w`",
+             [&](const PlacedProgram &program, const std::vector<ValueId> &moves) {
+               return whyNoChunks(program, moves, directive.label);
+             });
 }
 
 void ScheduleCheck::how(NodeId node, ScheduleDirective &directive) {
   directive.how = ctx.text(HowItemView(ctx.tree, node).name());
-  if (!isOnParts(node) || directive.label.empty())
-    return;
-  if (std::string why = whyNotHow(ctx.program, target, directive.label, directive.how);
-      !why.empty())
-    refuse(node, why, "name a `let` such as `let all = all_gather(x, over: chip)`");
+  ofMovement(node, directive, "name a `let` such as `let all = all_gather(x, over: chip)`",
+             [&](const PlacedProgram &program, const std::vector<ValueId> &moves) {
+               return whyNotHow(program, moves, directive.how);
+             });
 }
 
 /// Whether the target has movements and a body to look for them; reports a target without parts.

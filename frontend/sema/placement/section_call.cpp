@@ -94,8 +94,9 @@ static LoopHead checkStages(Context &ctx, NodeId node) {
   if (head.iterable->type->isError()) {
     head.var = nullptr;
   } else if (!isRight) {
-    ctx.sink.report(DiagId::SectionNotHere, ctx.span(node),
-                    {"the range of stages must be between sizes, as in `on chip s in 0..S { … }`"});
+    ctx.sink.report(
+        DiagId::SectionNotHere, ctx.span(node),
+        {"both ends of the range of stages must be sizes, as in `on chip s in 0..S { … }`"});
     head.var = nullptr;
   } else if (!outside.proveLess(range->lo->dim, range->hi->dim).isTrue()) {
     ctx.sink.report(DiagId::SectionNotHere, range->hi->span, {"there may be no stage at all"})
