@@ -100,7 +100,7 @@ public:
     text.blank();
     addCppHelpers(text, helpers_, "AICORE ");
     if (helpers_.used.contains("coreEvents"))
-      addCoreEvents(text, machine_);
+      addCoreEvents(text, machine_, firstRunsAlone());
     text.append(std::move(code));
     addLaunch(text);
     text.blank();
@@ -124,6 +124,9 @@ private:
     return llvm::any_of(functions_,
                         [](func::FuncOp function) { return hasWholeTileQueues(function); });
   }
+  /// Where flags are of one vector core each, the first does all, and the cube core waits for it
+  /// alone.
+  bool firstRunsAlone() { return tilesCrossWhole() && machine_.exchange.throughBuffer; }
   static const char *coreMacro(func::FuncOp function) {
     return isCube(function) ? "__DAV_CUBE__" : "__DAV_VEC__";
   }
@@ -145,8 +148,7 @@ private:
         // The mask may be left over from another kernel; all lanes take part from here on.
         text.add("set_mask_norm();");
         text.add("set_vector_mask(-1, -1);");
-        // On chips whose flags are of one vector core each the cube core waits for the first alone.
-        if (tilesCrossWhole() && machine_.exchange.throughBuffer) {
+        if (firstRunsAlone()) {
           text.add("if (get_subblockid() != 0)");
           text.add("  return;");
         }

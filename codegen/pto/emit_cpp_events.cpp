@@ -26,21 +26,21 @@ static constexpr const char *kSimulated[] = {
     "  });",
     "}",
     "template <pipe_t Pipe> void signalVectorCores(uint32_t id) { signalFrom(2, id); }",
-    "template <pipe_t Pipe> void waitForVectorCores(uint32_t id) {",
-    "  waitFor(2, 0, get_subblockdim(), id);",
-    "}",
     "template <pipe_t Pipe> void signalCubeCore(uint32_t id) { signalFrom(get_subblockid(), id); }",
     "template <pipe_t Pipe> void waitForCubeCore(uint32_t id) {",
     "  waitFor(get_subblockid(), 2, 3, id);",
     "}",
 };
 
-void addCoreEvents(TextLines &text, const Machine &machine) {
+void addCoreEvents(TextLines &text, const Machine &machine, bool firstAlone) {
   text.add(
       "// Events between the cores of a group, which count signals that nobody has waited for.");
   text.add("#ifdef __CPU_SIM");
   for (const char *line : kSimulated)
     text.add(line);
+  text.add("template <pipe_t Pipe> void waitForVectorCores(uint32_t id) {");
+  text.add(std::string("  waitFor(2, 0, ") + (firstAlone ? "1" : "get_subblockdim()") + ", id);");
+  text.add("}");
   text.add("#else");
   auto add = [&](const std::string &name, const std::string &body) {
     text.add("template <pipe_t Pipe> AICORE inline void " + name + "(uint32_t id) {");
@@ -49,9 +49,13 @@ void addCoreEvents(TextLines &text, const Machine &machine) {
   };
   if (machine.exchange.throughBuffer) {
     // Each vector core has ids of its own.
-    std::string next = " + " + std::to_string(machine.crossCore.flags) + ");";
-    add("signalVectorCores", "  set_intra_block(Pipe, id); set_intra_block(Pipe, id" + next);
-    add("waitForVectorCores", "  wait_intra_block(Pipe, id); wait_intra_block(Pipe, id" + next);
+    std::string flags = std::to_string(machine.crossCore.flags);
+    auto each = [&](const std::string &call) {
+      std::string first = "  " + call + "(Pipe, id);";
+      return firstAlone ? first : first + " " + call + "(Pipe, id + " + flags + ");";
+    };
+    add("signalVectorCores", each("set_intra_block"));
+    add("waitForVectorCores", each("wait_intra_block"));
     add("signalCubeCore", "  set_intra_block(Pipe, id);");
     add("waitForCubeCore", "  wait_intra_block(Pipe, id);");
   } else {

@@ -8,7 +8,8 @@
 namespace ptl::pto {
 
 /// Adds the functions by which the cores of a group signal each other and wait, for devices and for
-/// CPU simulation.
-void addCoreEvents(TextLines &text, const Machine &machine);
+/// CPU simulation. With `firstAlone` the first vector core is the only one that runs, and the cube
+/// core neither signals another nor waits for it.
+void addCoreEvents(TextLines &text, const Machine &machine, bool firstAlone);
 
 } // namespace ptl::pto

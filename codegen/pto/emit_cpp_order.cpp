@@ -29,12 +29,6 @@ bool emitOrder(CppCode &code, Operation *op) {
       .Case<SyncSetOp, SyncWaitOp>([&](auto event) {
         code.useHelper("coreEvents");
         const char *other = isCube(code.function()) ? "VectorCores" : "CubeCore";
-        // Such a queue runs on one vector core only, so the other would wait for ever.
-        if (code.machine().exchange.throughBuffer && hasWholeTileQueues(code.function()))
-          code.missing(op,
-                       "an event between cores beside a queue of whole tiles, for which only the "
-                       "first vector core of `" +
-                           code.machine().name + "` runs");
         return code.line(op, (isa<SyncSetOp>(op) ? "signal" : "waitFor") + std::string(other) +
                                  "<" + stringifyPipeKind(event.getPipe()).str() + ">(" +
                                  textOf(code, event.getEventId()) + ");"),

@@ -65,6 +65,25 @@ struct PositionsOfPart : OpRewritePattern<SliceOp> {
   }
 };
 
+/// Parts that never have an element add nothing to what is joined, and no tile is made for them.
+struct JoinWithoutEmptyParts : OpRewritePattern<ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ConcatOp op, PatternRewriter &rewriter) const override {
+    auto isEmpty = [&](Value part) {
+      return extentsOf(part.getType())[op.getAxis()].length == 0;
+    };
+    llvm::SmallVector<Value> parts = llvm::to_vector(
+        llvm::make_filter_range(op->getOperands(), [&](Value part) { return !isEmpty(part); }));
+    if (parts.empty() || parts.size() == op->getNumOperands())
+      return failure();
+    if (parts.size() == 1)
+      rewriter.replaceOp(op, renamed(rewriter, op.getLoc(), parts.front(), op.getType()));
+    else
+      rewriter.modifyOpInPlace(op, [&] { op->setOperands(parts); });
+    return success();
+  }
+};
+
 /// Storage that only the arms of one branch use, as when branches with the same condition became one:
 /// each arm has its own, which is no variable that begins before the branch.
 struct SinkStorage : OpRewritePattern<AllocOp> {
@@ -117,7 +136,7 @@ struct JoinBranches : OpRewritePattern<scf::IfOp> {
 
 static FrozenRewritePatternSet patternsOf(MLIRContext &context) {
   RewritePatternSet patterns(&context);
-  patterns.add<DropIdleTranspose, PositionsOfPart, SinkStorage, JoinBranches>(&context);
+  patterns.add<DropIdleTranspose, PositionsOfPart, JoinWithoutEmptyParts, SinkStorage, JoinBranches>(&context);
   for (Dialect *dialect : context.getLoadedDialects())
     dialect->getCanonicalizationPatterns(patterns);
   for (RegisteredOperationName op : context.getRegisteredOperations())
