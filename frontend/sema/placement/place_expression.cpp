@@ -3,6 +3,7 @@
 #include "frontend/sema/placement/movement_call.h"
 #include "frontend/sema/placement/place_choice.h"
 #include "frontend/sema/placement/place_index.h"
+#include "frontend/sema/placement/place_kernel.h"
 #include "frontend/sema/placement/place_movement.h"
 #include "frontend/sema/placement/place_parts.h"
 #include "frontend/sema/placement/place_rows.h"
@@ -246,8 +247,18 @@ LevelPlacement ExpressionWalk::overLevel(size_t level, const JudgedExpr &judged,
     auto report = p_.reports_.needsWhole(
         level, p_.spanOf(expr), name,
         "its operand is " + p_.reports_.describe(level, *at(verdict.operand).value) +
-            ", and the result cannot be computed block by block",
+            (expr.kind == ExprKind::Call
+                 ? ", and a call computes with arrays that one part has"
+                 : ", and the result cannot be computed block by block"),
         at(verdict.operand));
+    if (expr.kind == ExprKind::Call && !p_.section_) {
+      std::span<const Dim> shape = here[verdict.operand].shape;
+      Dim length =
+          shape[shape.size() - static_cast<size_t>(-here[verdict.operand].placement.axis)];
+      const std::string &part = p_.placed_.levels[level].name;
+      report.help("`parallel c in parts(" + p_.dims_.toString(length) + ", over: " + part +
+                  ") { … }` calls it on each " + part + " with the elements that it has");
+    }
     // A mean is no sum of the means of blocks, unless all blocks are equally long, which is not known.
     const auto *op = dyn_cast<OpExpr>(&expr);
     if (op && op->op->axisFlow == AxisFlow::Reshaped)
@@ -417,7 +428,7 @@ std::vector<ValueId> ExpressionWalk::call(const CallExpr &expr) {
   bool isWorker = callee.kind == DeclKind::Program && callee.role == "worker" && p_.section_ &&
                   !p_.section_->on && p_.own_.empty();
   if (callee.kind != DeclKind::Fn && !isWorker)
-    p_.refuse(expr, "`" + callee.name + "`", "it only works on whole arrays of one part");
+    return KernelWalk(p_).call(expr);
   // The error was reported elsewhere; of what is not right nothing is known, such as the condition of an `if`.
   if (!callee.body || callee.hasErrors)
     throw Refused();

@@ -94,17 +94,12 @@ ValueId PartsWalk::cutAlong(const Body &body, ValueId id) {
 
 /// Parts assign elements of their ranges only, so the variables of which they do are cut.
 void PartsWalk::cutAssigned(const Body &body) {
-  std::function<void(const Block *)> visit = [&](const Block *block) {
-    for (const Stmt *stmt : block->stmts) {
-      const auto *assign = dyn_cast<AssignStmt>(stmt);
-      bool isOfElements = assign && assign->place;
-      if (isOfElements)
-        if (auto found = p_.frame_->locals.find(assign->target); found != p_.frame_->locals.end())
-          found->second = cutAlong(body, found->second);
-      forEachPart(*stmt, [](const Expr *) {}, visit);
-    }
-  };
-  visit(body.stmt->body);
+  for (const Stmt *stmt : body.stmt->body->stmts)
+    forEachAssigned(*stmt, [&](const Local *local, bool isOfElements) {
+      auto found = p_.frame_->locals.find(local);
+      if (isOfElements && found != p_.frame_->locals.end())
+        found->second = cutAlong(body, found->second);
+    });
 }
 
 void PartsWalk::begin(const ForStmt &stmt, const std::vector<const Local *> &assigned) {

@@ -276,6 +276,10 @@ void Placer::statement(const Stmt &stmt) {
   case StmtKind::ExprStmt:
     if (const auto *call = dyn_cast<BlockExpr>(cast<ExprStmt>(stmt).value))
       return SectionWalk(*this).push(*call);
+    if (cast<ExprStmt>(stmt).value->kind == ExprKind::Call) {
+      values(*cast<ExprStmt>(stmt).value);
+      return;
+    }
     [[fallthrough]];
   default:
     refuse(stmt, "this statement",
