@@ -217,8 +217,7 @@ private:
 
   const CheckedProgram &program_;
   const SourceManager &sources_;
-  std::map<uint32_t, std::vector<reference::Value>>
-      callResults_; ///< of the latest call, per part
+  std::map<uint32_t, std::vector<reference::Value>> callResults_; ///< of the latest call, per part
   Pools pools_;
 };
 

@@ -410,7 +410,8 @@ RunResult runOnParts(const CheckedProgram &program, const SourceManager &sources
       },
       scheduled);
   if (result.ok())
-    PartsRun(program, sources, std::move(scheduled), textOf(program, options.pools), options, grid, sizes, result)
+    PartsRun(program, sources, std::move(scheduled), textOf(program, options.pools), options, grid,
+             sizes, result)
         .run(args);
   // Behind the outputs are the final values of the `inout`s.
   auto inouts =

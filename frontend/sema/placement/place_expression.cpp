@@ -247,14 +247,12 @@ LevelPlacement ExpressionWalk::overLevel(size_t level, const JudgedExpr &judged,
     auto report = p_.reports_.needsWhole(
         level, p_.spanOf(expr), name,
         "its operand is " + p_.reports_.describe(level, *at(verdict.operand).value) +
-            (expr.kind == ExprKind::Call
-                 ? ", and a call computes with arrays that one part has"
-                 : ", and the result cannot be computed block by block"),
+            (expr.kind == ExprKind::Call ? ", and a call computes with arrays that one part has"
+                                         : ", and the result cannot be computed block by block"),
         at(verdict.operand));
     if (expr.kind == ExprKind::Call && !p_.section_) {
       std::span<const Dim> shape = here[verdict.operand].shape;
-      Dim length =
-          shape[shape.size() - static_cast<size_t>(-here[verdict.operand].placement.axis)];
+      Dim length = shape[shape.size() - static_cast<size_t>(-here[verdict.operand].placement.axis)];
       const std::string &part = p_.placed_.levels[level].name;
       report.help("`parallel c in parts(" + p_.dims_.toString(length) + ", over: " + part +
                   ") { … }` calls it on each " + part + " with the elements that it has");

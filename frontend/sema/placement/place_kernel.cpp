@@ -18,7 +18,8 @@ void KernelWalk::refuseUnlessRun(const CallExpr &expr) {
   if (callee.kind == DeclKind::ManualKernel || callee.isBlockLevel)
     p_.refuse(expr, name, "it is written at block level, for the cores of one kind of chip");
   if (isPlaced(*callee.module->tree, callee.syntax))
-    p_.refuse(expr, name, "its header places arrays over parts itself; write a `fn` that both call");
+    p_.refuse(expr, name,
+              "its header places arrays over parts itself; write a `fn` that both call");
   // The error was reported elsewhere.
   if (!callee.body || callee.hasErrors)
     throw Refused();
