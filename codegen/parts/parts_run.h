@@ -182,6 +182,7 @@ private:
                const std::vector<reference::Value> &args);
   void goOn(const PlacedLoop &loop, std::vector<std::vector<reference::Value>> carried);
   bool endRound(const PlacedLoop &loop);
+  bool isLeft(const PlacedLoop &loop);
   /// A loop whose state is saved in checkpoints.
   struct SavedLoop {
     LoopCheckpoints checkpoints;

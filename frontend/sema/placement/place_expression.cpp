@@ -233,7 +233,13 @@ LevelPlacement ExpressionWalk::overLevel(size_t level, const JudgedExpr &judged,
   PlacementVerdict verdict = judge(here);
   const Expr &expr = judged.expr;
   std::string name = "`" + judged.name + "`";
-  auto at = [&](size_t i) { return p_.reported(*judged.args[i], *made.operands[i]); };
+  auto at = [&](size_t i) {
+    ReportedValue value = p_.reported(*judged.args[i], *made.operands[i]);
+    // A movement is no variable that a call could change.
+    if (const auto *call = dyn_cast<CallExpr>(&expr); call && call->args[i].isInout)
+      value.written.reset();
+    return value;
+  };
   switch (verdict.kind) {
   case PlacementVerdict::Kind::PartialValue:
     p_.reports_.partial(level, p_.spanOf(expr), at(verdict.operand), name,

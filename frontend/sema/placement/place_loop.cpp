@@ -1,5 +1,6 @@
 #include "frontend/sema/placement/place_loop.h"
 
+#include "frontend/sema/assigned.h"
 #include "frontend/sema/placement/place_movement.h"
 #include "frontend/sema/walk.h"
 
@@ -23,30 +24,10 @@ void addAssigned(const Block *block, std::vector<const Local *> &assigned) {
       addAssigned(*stmt, assigned);
 }
 
-void forEachAssigned(const Stmt &stmt,
-                     const std::function<void(const Local *, bool isOfElements)> &visit) {
-  if (const auto *assign = dyn_cast<AssignStmt>(&stmt))
-    visit(assign->target, assign->place != nullptr);
-  // What is passed as `inout` is assigned by the call.
-  auto called = [&](const Expr *each) {
-    if (const auto *call = dyn_cast<CallExpr>(each))
-      for (const CallArg &arg : call->args)
-        if (arg.isInout)
-          visit(rootLocal(arg.value), arg.value->kind == ExprKind::Index);
-  };
-  forEachPart(
-      stmt, [&](const Expr *expr) { forEachExpr(expr, called); },
-      [&](const Block *inner) {
-        for (const Stmt *each : inner->stmts)
-          forEachAssigned(*each, visit);
-        forEachExpr(inner->value, called);
-      });
-}
-
 void addAssigned(const Stmt &stmt, std::vector<const Local *> &assigned) {
-  forEachAssigned(stmt, [&](const Local *local, bool) {
-    if (std::ranges::find(assigned, local) == assigned.end())
-      assigned.push_back(local);
+  forEachAssigned(stmt, [&](const Assigned &each) {
+    if (std::ranges::find(assigned, each.local) == assigned.end())
+      assigned.push_back(each.local);
   });
 }
 

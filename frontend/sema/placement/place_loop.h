@@ -37,10 +37,6 @@ struct LoopWalk {
   std::optional<Stages> stages = std::nullopt;
 };
 
-/// Visits the variables that a statement assigns, also as `inout` arguments of calls, in order, including nested blocks: each with
-/// whether only elements of it are assigned.
-void forEachAssigned(const Stmt &stmt,
-                     const std::function<void(const Local *, bool isOfElements)> &visit);
 /// Appends the variables that a block or a statement assigns, in order, including nested blocks.
 void addAssigned(const Block *block, std::vector<const Local *> &assigned);
 void addAssigned(const Stmt &stmt, std::vector<const Local *> &assigned);

@@ -1,5 +1,6 @@
 #include "frontend/sema/placement/place_parts.h"
 
+#include "frontend/sema/assigned.h"
 #include "frontend/sema/placement/place_loop.h"
 #include "frontend/sema/placement/place_movement.h"
 #include "frontend/sema/placement/place_section.h"
@@ -95,9 +96,9 @@ ValueId PartsWalk::cutAlong(const Body &body, ValueId id) {
 /// Parts assign elements of their ranges only, so the variables of which they do are cut.
 void PartsWalk::cutAssigned(const Body &body) {
   for (const Stmt *stmt : body.stmt->body->stmts)
-    forEachAssigned(*stmt, [&](const Local *local, bool isOfElements) {
-      auto found = p_.frame_->locals.find(local);
-      if (isOfElements && found != p_.frame_->locals.end())
+    forEachAssigned(*stmt, [&](const Assigned &each) {
+      auto found = p_.frame_->locals.find(each.local);
+      if (each.place && found != p_.frame_->locals.end())
         found->second = cutAlong(body, found->second);
     });
 }

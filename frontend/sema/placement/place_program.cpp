@@ -399,10 +399,6 @@ void Placer::goRound(PlacedLoop loop, const Block *block,
     leaves_ = placed_.flags.emplace_back(std::move(flag)).get();
     frame_->locals[leaves_] = number(dims_.constant(0));
   }
-  if (leaves_ && loop.every)
-    refuse(
-        *loop.stmt->checkpoint, "this loop",
-        "a loop that saves checkpoints must run over its whole range, without `break` or `return`");
   auto body = [&](PlacedLoop &made) {
     if (leaves_)
       frame_->locals[leaves_] = number(dims_.constant(0));
