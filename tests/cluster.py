@@ -510,9 +510,38 @@ def kernels_that_parts_call(tools, folder):
             check(tools, folder, file, "in_sections", {"x": pieces, "w": factor}, {"y": sums}, [f"chip={count}"] * 2, ranks="chip=3")
 
 
+def stages_whose_chips_have_ranges(tools, folder):
+    file, pieces, width = PROGRAMS / "stage_parts.ptl", 3, 2
+    for hosts, count, stages, rows in ((1, 1, 2, 5), (2, 3, 2, 4), (3, 2, 7, 5), (4, 1, 2, 3)):
+        block = -(-rows // count)
+        start = np.array([row // block * block for row in range(rows)], np.float32)[:, None]
+        length = np.minimum(start + block, rows) - start
+        x, w = whole(1, pieces, rows, width), whole(2, stages, rows, width)
+        y, z, one = x, np.zeros_like(w), whole(3, rows, width)
+        for stage in range(stages):
+            y = y + w[stage] * length
+            z[stage] = y[-1]
+        shape = f"host={hosts},chip={count}"
+        check(tools, folder, file, "stages_of_hosts", {"x": x, "w": w, "chips": count}, {"y": y, "z": z}, [shape] * 2, ranks=shape if hosts > 1 else None)
+        if hosts > 1:
+            check(tools, folder, file, "others", {"x": one, "hosts": hosts, "chips": count},
+                  {"y": np.stack([one * 0] + [one * host + start for host in range(1, hosts)])}, [shape], ranks=shape)
+        x, w = whole(4, pieces, rows, width), whole(5, stages, width, width) / 2
+        g = np.zeros_like(w)
+        for piece in x:
+            kept = [piece]
+            for factor in w:
+                kept.append(kept[-1] @ factor)
+            error = kept[-1]
+            for stage in reversed(range(stages)):
+                g[stage] += kept[stage].T @ error
+                error = error @ w[stage].T
+        check(tools, folder, file, "one_by_one", {"x": x, "w": w}, {"g": g}, [f"chip={hosts * count}"] * 2, exact=False, ranks=f"chip={hosts * count}")
+
+
 if __name__ == "__main__":
     tools = Tools(pathlib.Path(sys.argv[1]))
-    tests = [kernels_that_parts_call, layers_of_a_transformer, training_of_a_transformer, layouts_of_weights, ranks_read_and_write_their_boxes, attention_where_sequences_are_cut, mixture_of_experts, rows_that_are_dispatched, decode_layer, sums_over_two_levels, stages_on_chips, layers_as_stages, gradients_of_stages, programs_of_two_hosts, layers_cut_in_three_ways, pipeline_over_hosts,
+    tests = [kernels_that_parts_call, stages_whose_chips_have_ranges, layers_of_a_transformer, training_of_a_transformer, layouts_of_weights, ranks_read_and_write_their_boxes, attention_where_sequences_are_cut, mixture_of_experts, rows_that_are_dispatched, decode_layer, sums_over_two_levels, stages_on_chips, layers_as_stages, gradients_of_stages, programs_of_two_hosts, layers_cut_in_three_ways, pipeline_over_hosts,
              small_collectives, neighbours_exchange,
              round_the_ring, products_on_grids, transforms_of_rows_and_columns, conjugate_gradients, points_and_their_centres, counts_and_places,
              norms_where_positions_are_cut, heat_in_a_plate, experts_with_a_capacity, layers_on_hosts, folds_and_places_of_data,

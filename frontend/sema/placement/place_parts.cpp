@@ -194,16 +194,15 @@ Placer::OwnBody PartsWalk::bodyOf(const ForStmt &stmt, size_t level) const {
   return body;
 }
 
-/// In a section the part of which it is has the ranges of the parts below it.
+/// In a section its part, or each part that it is for, has the ranges of the parts below it.
 void PartsWalk::enterSection(const ForStmt &stmt, size_t level) {
   p_.around_ = p_.section_;
-  if (!p_.around_ || (p_.around_->on && !p_.around_->at.stage && p_.around_->level != level))
+  if (!p_.around_ || (p_.around_->on && p_.around_->level != level))
     return;
   const std::string &name = p_.placed_.levels[p_.around_->level].name;
   p_.refuse(stmt, "this `parallel`",
-            p_.around_->level == level ? "the section is for a single " + name
-            : p_.around_->on           ? "the section is for many " + name + "s"
-                                       : "a task runs on a single part");
+            p_.around_->on ? "the section is for a single " + name + " at a time"
+                           : "a task runs on a single part");
 }
 
 void PartsWalk::run(const ForStmt &stmt) {
