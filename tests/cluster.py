@@ -510,6 +510,32 @@ def kernels_that_parts_call(tools, folder):
             check(tools, folder, file, "in_sections", {"x": pieces, "w": factor}, {"y": sums}, [f"chip={count}"] * 2, ranks="chip=3")
 
 
+def kernels_and_movements(tools, folder):
+    """Sums that kernels make on each part, rows of neighbours, stages, and rounds that data end."""
+    file = PROGRAMS / "kernels.ptl"
+    for count in (1, 3, 8):
+        shape, ranks = [f"chip={count}"] * 2, f"chip={count}" if count > 1 else None
+        for rows in (1, 7):
+            block = -(-rows // count)
+            x = np.random.default_rng(rows).integers(0, 4, rows).astype(np.int32)
+            check(tools, folder, file, "by_kernels", {"x": x, "b": np.zeros(4, np.float32), "chips": count}, {"h": np.bincount(x, minlength=4).astype(np.int32)},
+                  shape, ranks=ranks)
+            x = y = whole(1, rows, 3)
+            for _ in range(3):
+                y = (np.roll(y, 1, 0) + np.roll(y, -1, 0)) * np.float32(0.5)
+            check(tools, folder, file, "smoothed", {"x": x, "steps": 3, "chips": count}, {"y": y}, shape, ranks=ranks)
+            x, w = whole(2, rows, 3) * 4, whole(3, 3, 3) / 2
+            y, rounds = x.copy(), 0
+            while np.abs(y).max() > 1 and rounds < 9:
+                for first in range(0, rows, block):
+                    own = y[first:first + block]
+                    y[first:first + block] = own @ w if first > 1 else own * np.float32(0.5)
+                rounds += 1
+            check(tools, folder, file, "until", {"x": x, "w": w, "limit": 1, "chips": count}, {"y": y, "n": np.int32(rounds)}, shape, exact=False, ranks=ranks)
+        x, w = whole(4, 3, 2, 3), whole(5, 4, 3, 3)
+        check(tools, folder, file, "staged", {"x": x, "w": w}, {"y": x @ w[0] @ w[1] @ w[2] @ w[3]}, shape, ranks=ranks)
+
+
 def stages_whose_chips_have_ranges(tools, folder):
     file, pieces, width = PROGRAMS / "stage_parts.ptl", 3, 2
     for hosts, count, stages, rows in ((1, 1, 2, 5), (2, 3, 2, 4), (3, 2, 7, 5), (4, 1, 2, 3)):
@@ -541,7 +567,7 @@ def stages_whose_chips_have_ranges(tools, folder):
 
 if __name__ == "__main__":
     tools = Tools(pathlib.Path(sys.argv[1]))
-    tests = [kernels_that_parts_call, stages_whose_chips_have_ranges, layers_of_a_transformer, training_of_a_transformer, layouts_of_weights, ranks_read_and_write_their_boxes, attention_where_sequences_are_cut, mixture_of_experts, rows_that_are_dispatched, decode_layer, sums_over_two_levels, stages_on_chips, layers_as_stages, gradients_of_stages, programs_of_two_hosts, layers_cut_in_three_ways, pipeline_over_hosts,
+    tests = [kernels_that_parts_call, kernels_and_movements, stages_whose_chips_have_ranges, layers_of_a_transformer, training_of_a_transformer, layouts_of_weights, ranks_read_and_write_their_boxes, attention_where_sequences_are_cut, mixture_of_experts, rows_that_are_dispatched, decode_layer, sums_over_two_levels, stages_on_chips, layers_as_stages, gradients_of_stages, programs_of_two_hosts, layers_cut_in_three_ways, pipeline_over_hosts,
              small_collectives, neighbours_exchange,
              round_the_ring, products_on_grids, transforms_of_rows_and_columns, conjugate_gradients, points_and_their_centres, counts_and_places,
              norms_where_positions_are_cut, heat_in_a_plate, experts_with_a_capacity, layers_on_hosts, folds_and_places_of_data,
