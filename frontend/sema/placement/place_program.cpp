@@ -284,7 +284,7 @@ void Placer::statement(const Stmt &stmt) {
   default:
     refuse(stmt, "this statement",
            "programs on parts may only contain `let`, `var`, `if`, `for` over ranges, `while`, "
-           "`assert` and assignments");
+           "`assert`, assignments and calls of kernels");
   }
 }
 
