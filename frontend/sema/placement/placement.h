@@ -122,9 +122,7 @@ struct PlacedValue {
   std::vector<PlacedSelection> selected = {};         ///< of an index
   bool hasOutside = false;       ///< of an index: the last operand is what lies beyond the edges
   std::vector<Dim> lengths = {}; ///< of `Apply`: `OpExpr::shape`; of `Call`: `CallExpr::dimArgs`
-  size_t result =
-      0; ///< of `Apply`: number of the result, if the built-in has several; of `Call`: the `inout`s come behind the
-         ///< results, and all are values one behind the other
+  size_t result = 0; ///< of `Apply` and `Call`: its number; `inout`s of a call come last
   std::vector<size_t> over = {}; ///< of a movement of rows, or a shift: its levels, outermost first
   int64_t chunks = 0; ///< of a movement: into how many it is cut beside a product; 0: as is best
   Dim dim;            ///< of `Dimension` and `Number`; of a shift: by how many positions
