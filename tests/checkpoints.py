@@ -15,6 +15,7 @@ from harness import ENVIRONMENT, ROOT, Tools, in_folders, run_cases
 from ranks import MPIRUN, expect, has_mpi
 
 TRAINING = ROOT / "codegen/parts/testdata/training.ptl"
+LEFT = ROOT / "codegen/parts/testdata/left_loops.ptl"
 SHAPES = {4: "host=2,chip=2", 3: "host=1,chip=3", 8: "host=2,chip=4"}
 STEPS, EVERY = 14, 3
 HANG = 240  # far more than a run takes
@@ -131,6 +132,46 @@ def on_other_shapes_in_one_process(tools, folder):
     training.is_right()
 
 
+def loops_that_are_left(tools, folder):
+    """A run that has left its loop has ended: what goes on from its checkpoints ends in the same way, on any shape, also if it may go round more often."""
+    shutil.copy(LEFT, folder / "left.ptl")
+    x = np.random.default_rng(7).integers(-9, 10, (5, 3)).astype(np.float32)
+    x[2, 1] = 12
+    np.save(folder / "x.npy", x)
+
+    def settled(limit, steps):
+        rows, count = x.copy(), 0
+        for _ in range(steps):
+            if np.abs(rows).max() < limit:
+                break
+            rows, count = rows * np.float32(0.5), count + 1
+        return rows + 1, np.int32(count)
+
+    def given_up(limit, steps):
+        y, rounds = np.zeros_like(x), np.int32(0)
+        for i in range(steps):
+            rounds = np.int32(i)
+            if np.float32(12 * i) > limit:
+                return y, rounds
+            y = y + x
+        return y * 100, rounds
+
+    shapes = [["--shape", "chip=3", "--in-process"], ["--shape", "chip=8", "--in-process"], ["--shape", "chip=1", "--in-process"]]
+    if has_mpi(tools.build):
+        shapes[1] = ["--shape", "chip=2"]
+    for entry, expected in (("settles", settled), ("gives_up", given_up)):
+        # Left in a round that is saved, in one that is not, in the first one, and not at all.
+        for limit, steps in ((4, 20), (2, 20), (40, 20), (60, 20), (0.001, 6)):
+            shutil.rmtree(folder / "run", ignore_errors=True)
+            runs = [(min(steps, 3), []), (steps, ["--resume"]), (steps, ["--resume"]), (steps + 1 if limit > 0.001 else steps, ["--resume"])]
+            for (most, words), shape in zip(runs, [shapes[0], shapes[1], shapes[2], shapes[0]]):
+                done = tools.run("run", "left.ptl", "--entry", entry, *shape, *words, "x=@x.npy", f"limit={limit}", f"steps={most}", "-o", "y=y.npy",
+                                 "-o", "rounds=rounds.npy", cwd=folder)
+                expect(done.code == 0, entry, limit, most, shape, done)
+                y, rounds = expected(limit, most)
+                expect(np.array_equal(np.load(folder / "y.npy"), y) and np.load(folder / "rounds.npy") == rounds, entry, limit, most, shape, words)
+
+
 def a_flipped_bit_is_noticed(tools, folder):
     training = Training(tools, folder)
     expect(training.run("--shape", "host=2,chip=2", "--in-process", steps=7).returncode == 0)
@@ -210,7 +251,7 @@ def random_kills(count, seed):
 if __name__ == "__main__":
     build = pathlib.Path(sys.argv[1])
     tools = Tools(build).in_processes()
-    tests = [on_other_shapes_in_one_process, a_flipped_bit_is_noticed, programs_that_do_not_fit, where_none_are_saved]
+    tests = [on_other_shapes_in_one_process, loops_that_are_left, a_flipped_bit_is_noticed, programs_that_do_not_fit, where_none_are_saved]
     if has_mpi(build):
         tests += [ranks_that_see_other_files, killed_while_a_checkpoint_is_written, killed_between_checkpoints]
     if len(sys.argv) > 2:

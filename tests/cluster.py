@@ -481,9 +481,93 @@ def layers_cut_in_three_ways(tools, folder):
         check(tools, folder, EXAMPLES / "mlp.ptl", entry, arrays, {"y": y}, chips(), exact=False)
 
 
+def kernels_that_parts_call(tools, folder):
+    """What a kernel computes may depend on how many rows its part has, so each number of parts has a result of its own."""
+    file, rows, width = PROGRAMS / "kernels.ptl", 7, 5
+    x, w, pieces, factor = whole(1, rows, width), whole(2, rows, width), whole(3, 4, rows, width), whole(4, width, width)
+    for count in (1, 2, 3, 5, 8):
+        block = -(-rows // count)
+        y, u, own_rows = np.zeros_like(x), np.zeros_like(x), np.zeros(rows, np.int32)
+        scaled = np.zeros_like(x)
+        for first in range(0, rows, block):
+            own = x[first:first + block]
+            length = len(own)
+            scaled[first:first + block], own_rows[first:first + block] = own * 3 + length, length
+            own = (own * 2 + length + 1) * np.float32(0.5)
+            both = (own + 1) * (own - 3)
+            y[first:first + block] = (both * 2 + length) @ (both.T @ both)
+            u[first:first + block] = (own + np.arange(width, dtype=np.float32) * 2) * 3
+        expected = {"y": y, "z": w * 3 + rows, "u": u, "t": w * 12 + rows * 4}
+        check(tools, folder, file, "on_ranges", {"x": x, "w": w, "chips": count}, expected, [f"chip={count}"] * 2, ranks=f"chip={count}" if count > 1 else None)
+        shapes = {1: "host=1,chip=1", 2: "host=1,chip=2", 3: "host=3,chip=1", 5: "host=1,chip=5", 8: "host=1,chip=8"}
+        hosts, chips_of = (int(word.split("=")[1]) for word in shapes[count].split(","))
+        check(tools, folder, file, "on_two_levels", {"x": x, "hosts": hosts, "chips": chips_of}, {"y": scaled, "rows": own_rows}, [shapes[count]], ranks=shapes[count] if count == 3 else None)
+        sums = np.zeros((rows, width), np.float32)
+        for piece in pieces:
+            sums = (sums + (piece * 2 + rows) @ factor) * np.float32(0.5)
+        check(tools, folder, file, "over_rounds", {"x": x, "w": w, "N": 3, "chips": count}, {"y": x * 8, "z": w * 4}, [f"chip={count}"])
+        if count > 1:
+            check(tools, folder, file, "in_sections", {"x": pieces, "w": factor}, {"y": sums}, [f"chip={count}"] * 2, ranks="chip=3")
+
+
+def kernels_and_movements(tools, folder):
+    """Sums that kernels make on each part, rows of neighbours, stages, and rounds that data end."""
+    file = PROGRAMS / "kernels.ptl"
+    for count in (1, 3, 8):
+        shape, ranks = [f"chip={count}"] * 2, f"chip={count}" if count > 1 else None
+        for rows in (1, 7):
+            block = -(-rows // count)
+            x = np.random.default_rng(rows).integers(0, 4, rows).astype(np.int32)
+            check(tools, folder, file, "by_kernels", {"x": x, "b": np.zeros(4, np.float32), "chips": count}, {"h": np.bincount(x, minlength=4).astype(np.int32)},
+                  shape, ranks=ranks)
+            x = y = whole(1, rows, 3)
+            for _ in range(3):
+                y = (np.roll(y, 1, 0) + np.roll(y, -1, 0)) * np.float32(0.5)
+            check(tools, folder, file, "smoothed", {"x": x, "steps": 3, "chips": count}, {"y": y}, shape, ranks=ranks)
+            x, w = whole(2, rows, 3) * 4, whole(3, 3, 3) / 2
+            y, rounds = x.copy(), 0
+            while np.abs(y).max() > 1 and rounds < 9:
+                for first in range(0, rows, block):
+                    own = y[first:first + block]
+                    y[first:first + block] = own @ w if first > 1 else own * np.float32(0.5)
+                rounds += 1
+            check(tools, folder, file, "until", {"x": x, "w": w, "limit": 1, "chips": count}, {"y": y, "n": np.int32(rounds)}, shape, exact=False, ranks=ranks)
+        x, w = whole(4, 3, 2, 3), whole(5, 4, 3, 3)
+        check(tools, folder, file, "staged", {"x": x, "w": w}, {"y": x @ w[0] @ w[1] @ w[2] @ w[3]}, shape, ranks=ranks)
+
+
+def stages_whose_chips_have_ranges(tools, folder):
+    file, pieces, width = PROGRAMS / "stage_parts.ptl", 3, 2
+    for hosts, count, stages, rows in ((1, 1, 2, 5), (2, 3, 2, 4), (3, 2, 7, 5), (4, 1, 2, 3)):
+        block = -(-rows // count)
+        start = np.array([row // block * block for row in range(rows)], np.float32)[:, None]
+        length = np.minimum(start + block, rows) - start
+        x, w = whole(1, pieces, rows, width), whole(2, stages, rows, width)
+        y, z, one = x, np.zeros_like(w), whole(3, rows, width)
+        for stage in range(stages):
+            y = y + w[stage] * length
+            z[stage] = y[-1]
+        shape = f"host={hosts},chip={count}"
+        check(tools, folder, file, "stages_of_hosts", {"x": x, "w": w, "chips": count}, {"y": y, "z": z}, [shape] * 2, ranks=shape if hosts > 1 else None)
+        if hosts > 1:
+            check(tools, folder, file, "others", {"x": one, "hosts": hosts, "chips": count},
+                  {"y": np.stack([one * 0] + [one * host + start for host in range(1, hosts)])}, [shape], ranks=shape)
+        x, w = whole(4, pieces, rows, width), whole(5, stages, width, width) / 2
+        g = np.zeros_like(w)
+        for piece in x:
+            kept = [piece]
+            for factor in w:
+                kept.append(kept[-1] @ factor)
+            error = kept[-1]
+            for stage in reversed(range(stages)):
+                g[stage] += kept[stage].T @ error
+                error = error @ w[stage].T
+        check(tools, folder, file, "one_by_one", {"x": x, "w": w}, {"g": g}, [f"chip={hosts * count}"] * 2, exact=False, ranks=f"chip={hosts * count}")
+
+
 if __name__ == "__main__":
     tools = Tools(pathlib.Path(sys.argv[1]))
-    tests = [layers_of_a_transformer, training_of_a_transformer, layouts_of_weights, ranks_read_and_write_their_boxes, attention_where_sequences_are_cut, mixture_of_experts, rows_that_are_dispatched, decode_layer, sums_over_two_levels, stages_on_chips, layers_as_stages, gradients_of_stages, programs_of_two_hosts, layers_cut_in_three_ways, pipeline_over_hosts,
+    tests = [kernels_that_parts_call, kernels_and_movements, stages_whose_chips_have_ranges, layers_of_a_transformer, training_of_a_transformer, layouts_of_weights, ranks_read_and_write_their_boxes, attention_where_sequences_are_cut, mixture_of_experts, rows_that_are_dispatched, decode_layer, sums_over_two_levels, stages_on_chips, layers_as_stages, gradients_of_stages, programs_of_two_hosts, layers_cut_in_three_ways, pipeline_over_hosts,
              small_collectives, neighbours_exchange,
              round_the_ring, products_on_grids, transforms_of_rows_and_columns, conjugate_gradients, points_and_their_centres, counts_and_places,
              norms_where_positions_are_cut, heat_in_a_plate, experts_with_a_capacity, layers_on_hosts, folds_and_places_of_data,

@@ -67,7 +67,8 @@ private:
   }
   bool computes(const Step &step) const {
     const PlacedValue &value = placed_.values[step.begin];
-    return !isValue(step) || (value.kind == PlacedKind::Apply && !value.shape.empty());
+    return !isValue(step) || value.kind == PlacedKind::Call ||
+           (value.kind == PlacedKind::Apply && !value.shape.empty());
   }
   bool uses(const Step &step, ValueId id) const {
     for (ValueId user = step.begin; user < step.end; ++user)

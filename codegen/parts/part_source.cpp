@@ -27,9 +27,9 @@ bool isPieceOf(const PlacedValue &value) {
 }
 
 static bool isComputed(const PlacedValue &value) {
-  return value.kind == PlacedKind::Apply || value.kind == PlacedKind::Convert ||
-         value.kind == PlacedKind::Reshape || value.kind == PlacedKind::Store ||
-         (value.kind == PlacedKind::Index && !isPieceOf(value));
+  return value.kind == PlacedKind::Apply || value.kind == PlacedKind::Call ||
+         value.kind == PlacedKind::Convert || value.kind == PlacedKind::Reshape ||
+         value.kind == PlacedKind::Store || (value.kind == PlacedKind::Index && !isPieceOf(value));
 }
 
 static bool isNumber(const PlacedValue &value) {
@@ -37,10 +37,11 @@ static bool isNumber(const PlacedValue &value) {
          value.kind == PlacedKind::Number;
 }
 
-/// Values that determine when the values around them can be computed.
+/// Values that determine when the values around them can be computed. A call is a task of its own, behind what makes its arguments.
 static bool isAwaited(const PlacedValue &value) {
-  return value.kind == PlacedKind::Move || value.kind == PlacedKind::Carried ||
-         value.kind == PlacedKind::Arm || value.kind == PlacedKind::Chosen;
+  return value.kind == PlacedKind::Move || value.kind == PlacedKind::Call ||
+         value.kind == PlacedKind::Carried || value.kind == PlacedKind::Arm ||
+         value.kind == PlacedKind::Chosen;
 }
 
 namespace {
@@ -54,6 +55,7 @@ struct Around {
   /// expression.
   std::vector<std::array<uint32_t, 3>> single = {};
   std::set<ValueId> before = {}, behind = {};
+  std::optional<ValueId> call = {}; ///< of results of a call: the first one
   auto operator<=>(const Around &) const = default;
 };
 
@@ -81,6 +83,9 @@ static std::vector<Around> allAround(const PlacedProgram &placed) {
   for (const Region &region : regionsOf(placed))
     for (ValueId id = region.begin; id < region.end; ++id)
       around[id].region = region.name;
+  for (ValueId id = 0; id < values.size(); ++id)
+    if (values[id].kind == PlacedKind::Call)
+      around[id].call = id - static_cast<ValueId>(values[id].result);
   for (ValueId id = 0; id < values.size(); ++id)
     for (uint32_t level = 0; level < placed.levels.size(); ++level)
       if (const LevelPlacement &at = computedAt(placed, id)[level]; at.isSingle())
@@ -225,20 +230,22 @@ public:
   SourceWriter(const PlacedProgram &placed, const ExtentsOf &extents, const NumberOf &number)
       : placed_(placed), extents_(extents), number_(number) {}
 
-  std::string run(const Stretch &stretch) {
+  std::string run(const Stretch &stretch, const std::string &program) {
     std::string params, results, body;
     for (ValueId id : stretch.inputs)
       params += (params.empty() ? "" : ", ") + name(id) + ": " + type(id);
     for (ValueId id : stretch.values)
       if (placed_.values[id].kind == PlacedKind::Store)
         body += stored(id);
+      else if (placed_.values[id].kind == PlacedKind::Call)
+        body += placed_.values[id].result == 0 ? called(id) : std::string();
       else
         body += "    let " + names(id) + " = " + expression(id) + "\n";
     for (ValueId id : stretch.outputs) {
       results += (results.empty() ? "r" : ", r") + std::to_string(id) + ": " + type(id);
       body += "    r" + std::to_string(id) + " = " + name(id) + "\n";
     }
-    return "pub program part(" + params + ") -> (" + results + ") {\n" + body + "}\n";
+    return "pub program " + program + "(" + params + ") -> (" + results + ") {\n" + body + "}\n";
   }
 
 private:
@@ -348,6 +355,67 @@ private:
     return text + (expr.saturate ? ", saturate: true)" : ")");
   }
 
+  /// All results of a call. Those of `inout`s are variables that begin with what is passed.
+  std::string called(ValueId id) const {
+    const PlacedValue &value = placed_.values[id];
+    const auto &expr = cast<CallExpr>(*value.expr);
+    size_t count = expr.callee->outputs.size();
+    std::string text, args, results;
+    for (size_t i = 0; i < count; ++i)
+      results += (i ? ", " : "") + name(id + static_cast<ValueId>(i));
+    ValueId next = id + static_cast<ValueId>(count);
+    for (size_t i = 0; i < expr.args.size(); ++i) {
+      if (!value.operands[i])
+        continue;
+      std::string given = operand(value, i);
+      if (expr.args[i].isInout) {
+        text += "    var " + name(next) + " = " + given + "\n";
+        given = "inout " + name(next++);
+      }
+      args += (args.empty() ? "" : ", ") + expr.args[i].param->name + ": " + given;
+    }
+    return text + "    " +
+           (count == 0   ? ""
+            : count == 1 ? "let " + results + " = "
+                         : "let (" + results + ") = ") +
+           calleeName(expr) + "(" + args + open(value, expr) + ")\n";
+  }
+
+  /// What the program's own file calls it.
+  std::string calleeName(const CallExpr &expr) const {
+    const CheckedModule *own = placed_.decl->module;
+    const CallableDecl &callee = *expr.callee;
+    if (callee.module == own)
+      return callee.name;
+    // A worker in another file may call what the program's does not import.
+    if (expr.span.file != placed_.decl->nameSpan.file)
+      return callee.module->name + "." + callee.name;
+    std::string_view written = own->tree->text(expr.syntax);
+    return std::string(written.substr(0, written.find('(')));
+  }
+
+  /// Dimensions that no argument determines, and tunables.
+  std::string open(const PlacedValue &value, const CallExpr &expr) const {
+    const CallableDecl &callee = *expr.callee;
+    std::string text;
+    for (size_t i = 0; i < callee.dims.size() && i < value.lengths.size(); ++i) {
+      bool isGiven = std::ranges::any_of(callee.params, [&](const Local *param) {
+        return std::ranges::any_of(param->type->extents, [&](const Extent &extent) {
+          return extent.length.mentions(callee.dims[i].symbol);
+        });
+      });
+      if (!isGiven)
+        text += ", " + callee.dims[i].name + ": " + std::to_string(number_(value.lengths[i]));
+    }
+    for (const auto &[tunable, set] : expr.tunables)
+      text += ", " + tunable->name + ": " +
+              (set->kind != ExprKind::Const ? std::to_string(number_(set->dim))
+               : set->type->elem.kind == ElemKind::Bool
+                   ? (cast<ConstExpr>(*set).intValue ? "true" : "false")
+                   : std::to_string(cast<ConstExpr>(*set).intValue));
+    return text;
+  }
+
   std::string applied(ValueId id, const PlacedValue &value, const OpExpr &expr) const {
     std::string op(expr.op->name);
     if (expr.op->id == OpId::Index) {
@@ -444,7 +512,13 @@ std::string sourceOf(const PlacedProgram &placed, const Stretch &stretch, const 
       // A block without elements takes no time, and a program about it might not be accepted.
       if (extent == 0)
         return {};
-  return SourceWriter(placed, extents, number).run(stretch);
+  std::string file, name = "part";
+  if (std::ranges::any_of(stretch.values,
+                          [&](ValueId id) { return placed.values[id].kind == PlacedKind::Call; }))
+    file = std::string(placed.decl->module->tree->fileText()) + "\n";
+  while (file.find(name) != std::string::npos)
+    name += "_";
+  return file + SourceWriter(placed, extents, number).run(stretch, name);
 }
 
 } // namespace ptl::parts

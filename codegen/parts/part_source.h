@@ -47,8 +47,8 @@ std::vector<Stretch> stretchesOf(const PlacedProgram &placed);
 using ExtentsOf = std::function<std::vector<int64_t>(ValueId)>;
 using NumberOf = std::function<int64_t(Dim)>;
 
-/// A stretch as the text of a program named `part`, with the extents of one part. Empty if that
-/// part has nothing to compute.
+/// A stretch as the text of a program, with the extents of one part: the last one of the text, behind the program's own file if
+/// the stretch calls what is declared there. Empty if that part has nothing to compute.
 std::string sourceOf(const PlacedProgram &placed, const Stretch &stretch, const ExtentsOf &extents,
                      const NumberOf &number);
 

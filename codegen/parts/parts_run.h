@@ -143,9 +143,11 @@ protected:
 /// What parts compute: values, loops, choices, pages and results.
 class PartsRun : PartsMoves {
 public:
-  PartsRun(PlacedProgram placed, std::string text, const PartsOptions &options, const Grid &grid,
-           const Sizes &sizes, reference::RunResult &result)
-      : PartsMoves(std::move(placed), options, grid, sizes, result),
+  PartsRun(const CheckedProgram &program, const SourceManager &sources, PlacedProgram placed,
+           std::string text, const PartsOptions &options, const Grid &grid, const Sizes &sizes,
+           reference::RunResult &result)
+      : PartsMoves(std::move(placed), options, grid, sizes, result), program_(program),
+        sources_(sources),
         pools_(
             placed_, std::move(text), grid, sizes_, options.pools, options.own,
             [this](ValueId id, uint32_t part) -> const reference::Value & { return at(id, part); },
@@ -180,6 +182,7 @@ private:
                const std::vector<reference::Value> &args);
   void goOn(const PlacedLoop &loop, std::vector<std::vector<reference::Value>> carried);
   bool endRound(const PlacedLoop &loop);
+  bool isLeft(const PlacedLoop &loop);
   /// A loop whose state is saved in checkpoints.
   struct SavedLoop {
     LoopCheckpoints checkpoints;
@@ -201,6 +204,7 @@ private:
                                            std::optional<size_t> without);
   reference::Value appliedTo(const PlacedValue &value, uint32_t part,
                              std::vector<reference::Value> operands, std::vector<int64_t> shape);
+  reference::Value called(const PlacedValue &value, uint32_t part);
   reference::Value converted(const PlacedValue &value, uint32_t part);
   reference::Value evaluated(reference::BuiltinCall call, const PlacedValue &value, uint32_t part);
   // By chunks (`run_early_moves.cpp`).
@@ -212,6 +216,9 @@ private:
   void writeOwn(size_t output, const PlacedValue &value, const reference::Value &have);
   reference::Value assembled(ValueId id);
 
+  const CheckedProgram &program_;
+  const SourceManager &sources_;
+  std::map<uint32_t, std::vector<reference::Value>> callResults_; ///< of the latest call, per part
   Pools pools_;
 };
 

@@ -61,6 +61,11 @@ bool PartsRun::endRound(const PlacedLoop &loop) {
     carried.push_back(values_[each.next]);
   }
   goOn(loop, std::move(carried));
+  return isLeft(loop);
+}
+
+/// Whether the round that ended last has left the loop.
+bool PartsRun::isLeft(const PlacedLoop &loop) {
   return loop.leaves && holds(loop.first + static_cast<ValueId>(*loop.leaves),
                               loop.stmt ? *loop.stmt->head.iterable : *loop.condition);
 }
@@ -86,19 +91,21 @@ void PartsRun::repeat(const PlacedLoop &loop, const std::vector<Value> &args) {
   std::unique_ptr<SavedLoop> saved = loop.every ? resume(loop) : nullptr;
   if (saved && saved->next) {
     saved->done = (*saved->next - at) / step;
-    left = std::max<int64_t>(left - saved->done, 0);
+    // A checkpoint of the round that has left the loop says so, and nothing goes on from it.
+    left = isLeft(loop) ? 0 : std::max<int64_t>(left - saved->done, 0);
     at = *saved->next;
   }
   for (; left > 0; --left) {
     sizes_[loop.variable] = at;
     settle(loop.first, loop.end);
     makeAll(loop.body(), loop.end, args);
-    if (endRound(loop))
-      break;
+    bool isLast = endRound(loop);
     // After the last iteration the next number may not be representable.
     at = static_cast<int64_t>(static_cast<uint64_t>(at) + static_cast<uint64_t>(step));
     if (saved)
       save(loop, *saved, at);
+    if (isLast)
+      break;
   }
   waitForMoves();
   if (std::string why = saved ? saved->checkpoints.finish() : std::string(); !why.empty())

@@ -122,6 +122,8 @@ Value PartsRun::onPart(const PlacedValue &value, uint32_t part, const std::vecto
     return Value::integer(number(value.dim, value));
   case PlacedKind::Apply:
     return applied(value, part);
+  case PlacedKind::Call:
+    return called(value, part);
   case PlacedKind::Convert:
     return converted(value, part);
   case PlacedKind::Reshape:
@@ -408,7 +410,8 @@ RunResult runOnParts(const CheckedProgram &program, const SourceManager &sources
       },
       scheduled);
   if (result.ok())
-    PartsRun(std::move(scheduled), textOf(program, options.pools), options, grid, sizes, result)
+    PartsRun(program, sources, std::move(scheduled), textOf(program, options.pools), options, grid,
+             sizes, result)
         .run(args);
   // Behind the outputs are the final values of the `inout`s.
   auto inouts =

@@ -16,7 +16,8 @@ namespace {
 /// Estimates what one chip computes.
 class ChipSeconds {
 public:
-  ChipSeconds(Session &session, const Target &target) : session_(session), target_(target) {
+  ChipSeconds(Session &session, const Target &target, std::string file)
+      : session_(session), target_(target), file_(std::move(file)) {
     costs_ = findCosts(target.machine->name, session.machines()->ownFiles());
     if (!costs_ || !costs_->known()) {
       costs_.reset();
@@ -38,13 +39,14 @@ private:
   double estimated(const std::string &source) {
     SourceManager sources;
     DiagnosticSink sink;
-    FileId root = sources.add("part.ptl", source);
+    // What the program's own file imports lies beside it.
+    FileId root = sources.add(file_, source);
     std::unique_ptr<CheckedProgram> program =
         checkFile(sources, root, session_.checkOptions(), sink);
     if (!program || sink.hasErrors() || program->modules[0]->callables.empty())
       return fails(sink);
     CompilerOptions options = compilerOptions(session_.options(), target_);
-    const CallableDecl &part = *program->modules[0]->callables[0];
+    const CallableDecl &part = *program->modules[0]->callables.back();
     Simulation simulation(*program, sources, options, *costs_, sink, part);
     if (!simulation.bind(scalarsOf(part), {}))
       return fails(sink);
@@ -77,6 +79,7 @@ private:
 
   Session &session_;
   const Target &target_;
+  std::string file_; ///< of the program
   std::optional<MachineCosts> costs_;
   std::map<std::string, double> known_;
 };
@@ -177,7 +180,8 @@ std::unique_ptr<TimedOnLevels> timeOnLevels(Session &session, const LevelsQuesti
         return found == values.end() ? std::nullopt : std::optional(found->second);
       },
       timed->placed);
-  ChipSeconds seconds(session, question.target);
+  ChipSeconds seconds(session, question.target,
+                      session.sources().file(question.decl.nameSpan.file).path());
   parts::TimeQuestion asked{timed->placed,
                             *timed->grid,
                             [&](SymbolId symbol) -> std::optional<int64_t> {

@@ -3,6 +3,7 @@
 
 #include "frontend/sema/block/checked_block.h"
 #include "frontend/sema/block/section_network.h"
+#include "frontend/syntax/typed_nodes.h"
 
 #include <set>
 

@@ -1,5 +1,6 @@
 #include "frontend/sema/block/section_network.h"
 
+#include "frontend/sema/assigned.h"
 #include "frontend/sema/block/stage_chains.h"
 #include "frontend/sema/expressions/broadcast.h"
 #include "frontend/sema/make_node.h"
@@ -71,9 +72,8 @@ void collectWrites(const Block &block, Writes &writes) {
   for (const Stmt *stmt : block.stmts) {
     if (isLeftOut(*stmt))
       continue;
-    // An assignment is the only way to change a local.
-    if (const auto *assign = dyn_cast<AssignStmt>(stmt))
-      writes.try_emplace(assign->target, assign->span);
+    forEachAssignedBy(*stmt,
+                      [&](const Assigned &each) { writes.try_emplace(each.local, each.span); });
     forEachPart(
         *stmt, [](const Expr *) {}, [&](const Block *inner) { collectWrites(*inner, writes); });
   }

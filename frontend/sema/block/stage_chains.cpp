@@ -1,5 +1,6 @@
 #include "frontend/sema/block/stage_chains.h"
 
+#include "frontend/sema/assigned.h"
 #include "frontend/sema/make_node.h"
 #include "frontend/sema/names/declare_local.h"
 
@@ -68,23 +69,18 @@ bool isRepeatable(const Stmt &stmt, const Writes &stores) {
          !refersTo(stmt, [&](const Local *local) { return stores.contains(local); });
 }
 
-/// The first assignment in a statement to anything but elements `x[s, ..]` and names of the unit; null if there is none.
-static const AssignStmt *assignsOthers(const Stmt &stmt, Dim stage,
-                                       const std::set<const Local *> &own) {
-  if (const auto *assign = dyn_cast<AssignStmt>(&stmt)) {
-    const IndexExpr *place = assign->place;
+/// The first assignment in a statement to anything but elements `x[s, ..]` and names of the unit; nothing if there is none.
+static std::optional<Assigned> assignsOthers(const Stmt &stmt, Dim stage,
+                                             const std::set<const Local *> &own) {
+  std::optional<Assigned> found;
+  forEachAssigned(stmt, [&](const Assigned &each) {
+    const IndexExpr *place = each.place;
     bool isOwn = place && !place->items.empty() &&
                  place->items[0].kind == IndexItemKind::Position &&
                  place->items[0].value->dim == stage;
-    return isOwn || own.contains(assign->target) ? nullptr : assign;
-  }
-  const AssignStmt *found = nullptr;
-  forEachPart(
-      stmt, [](const Expr *) {},
-      [&](const Block *inner) {
-        for (const Stmt *each : inner->stmts)
-          found = found ? found : assignsOthers(*each, stage, own);
-      });
+    if (!found && !isOwn && !own.contains(each.local))
+      found = each;
+  });
   return found;
 }
 
@@ -132,7 +128,7 @@ private:
 
   bool take(const Stmt &stmt, const std::set<const Local *> &own) {
     // Stages run on parts of their own, so they cannot change a variable of all.
-    if (const AssignStmt *other = assignsOthers(stmt, stage_, own)) {
+    if (std::optional<Assigned> other = assignsOthers(stmt, stage_, own)) {
       refuse([this, other] { reportShared(*other); });
       return false;
     }
@@ -192,10 +188,10 @@ private:
 
   const std::string &stageName() const { return section_.stages.var->name; }
 
-  void reportShared(const AssignStmt &assign) const {
-    ctx_.sink.report(DiagId::SectionsShare, assign.span, {assign.target->name})
+  void reportShared(const Assigned &assign) const {
+    ctx_.sink.report(DiagId::SectionsShare, assign.span, {assign.local->name})
         .note("each `" + stageName() + "` is a section of its own")
-        .help("a stage can assign elements of its own, as `" + assign.target->name + "[" +
+        .help("a stage can assign elements of its own, as `" + assign.local->name + "[" +
               stageName() + ", ..]` of an array with one for each stage");
   }
 

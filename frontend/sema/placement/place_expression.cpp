@@ -3,12 +3,14 @@
 #include "frontend/sema/placement/movement_call.h"
 #include "frontend/sema/placement/place_choice.h"
 #include "frontend/sema/placement/place_index.h"
+#include "frontend/sema/placement/place_kernel.h"
 #include "frontend/sema/placement/place_movement.h"
 #include "frontend/sema/placement/place_parts.h"
 #include "frontend/sema/placement/place_rows.h"
 #include "frontend/sema/placement/place_section.h"
 #include "frontend/sema/placement/place_statement.h"
 #include "frontend/sema/placement/placement_rules.h"
+#include "frontend/sema/placement/placement_text.h"
 
 #include <algorithm>
 #include <set>
@@ -217,6 +219,28 @@ std::string ExpressionWalk::carriedBeside(size_t level, const PlacedValue &made,
   return {};
 }
 
+/// Whether axes of operands correspond that have the same number from the end.
+static bool isByPosition(const Expr &expr) {
+  const auto *op = dyn_cast<OpExpr>(&expr);
+  if (!op)
+    return false;
+  OpClass kind = op->op->opClass;
+  return kind == OpClass::Elementwise || kind == OpClass::Comparison || kind == OpClass::Select ||
+         (op->op->axisFlow == AxisFlow::Along && kind != OpClass::Scatter);
+}
+
+/// The axes that an operation along one axis, or a reduction, keeps in blocks.
+static std::vector<int64_t> otherAxes(const Expr &expr, size_t rank) {
+  const auto *op = dyn_cast<OpExpr>(&expr);
+  bool isAlong = op && !op->reducesAll && op->op->opClass != OpClass::Scatter &&
+                 (op->op->axisFlow == AxisFlow::Along || op->op->opClass == OpClass::Reduction);
+  std::vector<int64_t> others;
+  for (auto axis = -static_cast<int64_t>(rank); axis < 0 && isAlong; ++axis)
+    if (op->axes.empty() ? axis != -1 : std::ranges::find(op->axes, axis) == op->axes.end())
+      others.push_back(axis);
+  return others;
+}
+
 /// The placement of the result over one level. `operands` are the placements after the outer levels
 /// have sliced them.
 LevelPlacement ExpressionWalk::overLevel(size_t level, const JudgedExpr &judged, const Judge &judge,
@@ -232,7 +256,14 @@ LevelPlacement ExpressionWalk::overLevel(size_t level, const JudgedExpr &judged,
   PlacementVerdict verdict = judge(here);
   const Expr &expr = judged.expr;
   std::string name = "`" + judged.name + "`";
-  auto at = [&](size_t i) { return p_.reported(*judged.args[i], *made.operands[i]); };
+  auto at = [&](size_t i) {
+    ReportedValue value = p_.reported(*judged.args[i], *made.operands[i]);
+    // A movement is no variable that a call or an assignment could change.
+    const auto *call = dyn_cast<CallExpr>(&expr);
+    if ((call && call->args[i].isInout) || (made.kind == PlacedKind::Store && i == 0))
+      value.written.reset();
+    return value;
+  };
   switch (verdict.kind) {
   case PlacementVerdict::Kind::PartialValue:
     p_.reports_.partial(level, p_.spanOf(expr), at(verdict.operand), name,
@@ -240,14 +271,24 @@ LevelPlacement ExpressionWalk::overLevel(size_t level, const JudgedExpr &judged,
     throw Refused();
   case PlacementVerdict::Kind::Conflict:
     p_.reports_.conflict(level, p_.spanOf(expr), judged.name, at(verdict.operand),
-                         at(verdict.other));
+                         at(verdict.other), isByPosition(expr));
     throw Refused();
   case PlacementVerdict::Kind::NeedsWhole: {
     auto report = p_.reports_.needsWhole(
         level, p_.spanOf(expr), name,
         "its operand is " + p_.reports_.describe(level, *at(verdict.operand).value) +
-            ", and the result cannot be computed block by block",
-        at(verdict.operand));
+            (expr.kind == ExprKind::Call ? ", and a call computes with arrays that one part has"
+                                         : ", and the result cannot be computed block by block"),
+        at(verdict.operand), otherAxes(expr, here[verdict.operand].shape.size()));
+    if (expr.kind == ExprKind::Call && !p_.section_) {
+      std::span<const Dim> shape = here[verdict.operand].shape;
+      Dim length = shape[shape.size() - static_cast<size_t>(-here[verdict.operand].placement.axis)];
+      const std::string &part = p_.placed_.levels[level].name;
+      report.help("`parallel c in parts(" + p_.dims_.toString(length) + ", over: " + part +
+                  ") { … }` calls it on each " + part + " with the elements that it has");
+    }
+    if (made.kind == PlacedKind::Store && verdict.operand == 0)
+      report.help("`select`, with a condition on `index(…)`, changes elements where they lie");
     // A mean is no sum of the means of blocks, unless all blocks are equally long, which is not known.
     const auto *op = dyn_cast<OpExpr>(&expr);
     if (op && op->op->axisFlow == AxisFlow::Reshaped)
@@ -271,7 +312,7 @@ LevelPlacement ExpressionWalk::overLevel(size_t level, const JudgedExpr &judged,
       p_.reports_.needsWhole(*inside, p_.spanOf(expr), name,
                              "one operand is " + p_.reports_.describe(*inside, *at(i).value) +
                                  " and another one is also cut over the " +
-                                 p_.placed_.levels[level].name + "s outside",
+                                 partsText(p_.placed_.levels[level]) + " outside",
                              at(i));
       throw Refused();
     }
@@ -417,12 +458,16 @@ std::vector<ValueId> ExpressionWalk::call(const CallExpr &expr) {
   bool isWorker = callee.kind == DeclKind::Program && callee.role == "worker" && p_.section_ &&
                   !p_.section_->on && p_.own_.empty();
   if (callee.kind != DeclKind::Fn && !isWorker)
-    p_.refuse(expr, "`" + callee.name + "`", "it only works on whole arrays of one part");
+    return KernelWalk(p_).call(expr);
   // The error was reported elsewhere; of what is not right nothing is known, such as the condition of an `if`.
   if (!callee.body || callee.hasErrors)
     throw Refused();
-  if (!expr.checks.empty() || !callee.tunables.empty())
-    p_.refuse(expr, "`" + callee.name + "`", "it has conditions that are not proved, or tunables");
+  if (!expr.checks.empty())
+    p_.refuse(expr, "`" + callee.name + "`",
+              "it needs `" + expr.checks[0].text +
+                  "`, which is not proved; what follows from a `where` of the program is");
+  if (!callee.tunables.empty())
+    p_.refuse(expr, "`" + callee.name + "`", "it has tunables");
   // The body of the callee is walked anew for each call, because its values lie where the arguments of this call lie.
   PlacedFrame frame{&callee, &expr};
   for (size_t i = 0; i < callee.dims.size() && i < expr.dimArgs.size(); ++i)

@@ -2,6 +2,7 @@
 
 #include "common/read_number.h"
 #include "frontend/sema/placement/distribution.h"
+#include "frontend/sema/placement/placement_text.h"
 
 #include <algorithm>
 
@@ -80,7 +81,7 @@ private:
     if (level == levels_.size())
       return false; // Reported with the levels.
     if (isSet_[level]) {
-      refuse(tree_.span(name), "it has two placements over the " + levels_[level].name + "s");
+      refuse(tree_.span(name), "it has two placements over the " + partsText(levels_[level]));
       return false;
     }
     placement_[level] = at;
@@ -101,12 +102,21 @@ private:
 
 } // namespace
 
-/// The dimension of the program that a node names; unknown for another node.
+/// The length that a node names: a dimension of the program, a parameter that counts as a size, or a constant of its file; unknown for
+/// another node.
 static Dim namedDim(DimContext &dims, const Tree &tree, const CallableDecl &decl, NodeId node) {
-  if (tree.is(node, NodeKind::NameExpr))
-    for (const DimParam &dim : decl.dims)
-      if (dim.name == tree.text(node))
-        return dims.symbolDim(dim.symbol);
+  if (!tree.is(node, NodeKind::NameExpr))
+    return {};
+  std::string_view name = tree.text(node);
+  for (const DimParam &dim : decl.dims)
+    if (dim.name == name)
+      return dims.symbolDim(dim.symbol);
+  for (const Local *param : decl.params)
+    if (param->name == name && param->symbol)
+      return dims.symbolDim(*param->symbol);
+  for (const ConstDecl *each : decl.module->consts)
+    if (const auto *value = each->name == name ? dyn_cast<ConstExpr>(each->value) : nullptr)
+      return value->type->isInt() ? dims.constant(value->intValue) : Dim();
   return {};
 }
 

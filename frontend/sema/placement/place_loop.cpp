@@ -1,5 +1,6 @@
 #include "frontend/sema/placement/place_loop.h"
 
+#include "frontend/sema/assigned.h"
 #include "frontend/sema/placement/place_movement.h"
 #include "frontend/sema/walk.h"
 
@@ -24,10 +25,10 @@ void addAssigned(const Block *block, std::vector<const Local *> &assigned) {
 }
 
 void addAssigned(const Stmt &stmt, std::vector<const Local *> &assigned) {
-  const auto *assign = dyn_cast<AssignStmt>(&stmt);
-  if (assign && std::ranges::find(assigned, assign->target) == assigned.end())
-    assigned.push_back(assign->target);
-  forEachPart(stmt, [](const Expr *) {}, [&](const Block *inner) { addAssigned(inner, assigned); });
+  forEachAssigned(stmt, [&](const Assigned &each) {
+    if (std::ranges::find(assigned, each.local) == assigned.end())
+      assigned.push_back(each.local);
+  });
 }
 
 std::optional<LevelPlacement> agreed(const Placement &first, const Placement &next, size_t level) {

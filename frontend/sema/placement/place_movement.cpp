@@ -62,7 +62,7 @@ private:
     if (!inside)
       return false;
     refuse(span,
-           "the " + program_.levels[*inside].name + "s inside cut " +
+           "the " + partsText(program_.levels[*inside]) + " inside cut " +
                axisText(dims_, value_.value->shape, axis) +
                " as well; gather their blocks first, or use `reshard` for both levels at once");
     return true;
@@ -137,13 +137,14 @@ private:
       const std::string &name = program_.levels[level].name;
       bool isNamed = std::ranges::find(to.over, level) != to.over.end();
       if (isNamed && !at[level].cuts(axis)) {
-        refuse(expr_.span, "the " + program_.levels[to.level].name + "s cut " + lengthOf(axis) +
-                               " and the " + name + "s " + lengthOf(at[level].axis) +
+        refuse(expr_.span, "the " + partsText(program_.levels[to.level]) + " cut " +
+                               lengthOf(axis) + " and the " + partsText(program_.levels[level]) +
+                               " " + lengthOf(at[level].axis) +
                                "; shift along one of them after the other");
         return std::nullopt;
       }
       if (!isNamed && at[level].cuts(axis)) {
-        refuse(expr_.span, "the " + name + "s cut " + lengthOf(axis) +
+        refuse(expr_.span, "the " + partsText(program_.levels[level]) + " cut " + lengthOf(axis) +
                                " as well, and elements move from one to another; name all levels "
                                "that cut it, outermost first: `over: [" +
                                (level < to.level ? name + ", " + program_.levels[to.level].name

@@ -1,5 +1,6 @@
 #include "frontend/sema/placement/place_parts.h"
 
+#include "frontend/sema/assigned.h"
 #include "frontend/sema/placement/place_loop.h"
 #include "frontend/sema/placement/place_movement.h"
 #include "frontend/sema/placement/place_section.h"
@@ -94,17 +95,12 @@ ValueId PartsWalk::cutAlong(const Body &body, ValueId id) {
 
 /// Parts assign elements of their ranges only, so the variables of which they do are cut.
 void PartsWalk::cutAssigned(const Body &body) {
-  std::function<void(const Block *)> visit = [&](const Block *block) {
-    for (const Stmt *stmt : block->stmts) {
-      const auto *assign = dyn_cast<AssignStmt>(stmt);
-      bool isOfElements = assign && assign->place;
-      if (isOfElements)
-        if (auto found = p_.frame_->locals.find(assign->target); found != p_.frame_->locals.end())
-          found->second = cutAlong(body, found->second);
-      forEachPart(*stmt, [](const Expr *) {}, visit);
-    }
-  };
-  visit(body.stmt->body);
+  for (const Stmt *stmt : body.stmt->body->stmts)
+    forEachAssigned(*stmt, [&](const Assigned &each) {
+      auto found = p_.frame_->locals.find(each.local);
+      if (each.place && found != p_.frame_->locals.end())
+        found->second = cutAlong(body, found->second);
+    });
 }
 
 void PartsWalk::begin(const ForStmt &stmt, const std::vector<const Local *> &assigned) {
@@ -198,16 +194,15 @@ Placer::OwnBody PartsWalk::bodyOf(const ForStmt &stmt, size_t level) const {
   return body;
 }
 
-/// In a section the part of which it is has the ranges of the parts below it.
+/// In a section its part, or each part that it is for, has the ranges of the parts below it.
 void PartsWalk::enterSection(const ForStmt &stmt, size_t level) {
   p_.around_ = p_.section_;
-  if (!p_.around_ || (p_.around_->on && !p_.around_->at.stage && p_.around_->level != level))
+  if (!p_.around_ || (p_.around_->on && p_.around_->level != level))
     return;
   const std::string &name = p_.placed_.levels[p_.around_->level].name;
   p_.refuse(stmt, "this `parallel`",
-            p_.around_->level == level ? "the section is for a single " + name
-            : p_.around_->on           ? "the section is for many " + name + "s"
-                                       : "a task runs on a single part");
+            p_.around_->on ? "the section is for a single " + name + " at a time"
+                           : "a task runs on a single part");
 }
 
 void PartsWalk::run(const ForStmt &stmt) {

@@ -276,11 +276,15 @@ void Placer::statement(const Stmt &stmt) {
   case StmtKind::ExprStmt:
     if (const auto *call = dyn_cast<BlockExpr>(cast<ExprStmt>(stmt).value))
       return SectionWalk(*this).push(*call);
+    if (cast<ExprStmt>(stmt).value->kind == ExprKind::Call) {
+      values(*cast<ExprStmt>(stmt).value);
+      return;
+    }
     [[fallthrough]];
   default:
     refuse(stmt, "this statement",
            "programs on parts may only contain `let`, `var`, `if`, `for` over ranges, `while`, "
-           "`assert` and assignments");
+           "`assert`, assignments and calls of kernels");
   }
 }
 
@@ -395,10 +399,6 @@ void Placer::goRound(PlacedLoop loop, const Block *block,
     leaves_ = placed_.flags.emplace_back(std::move(flag)).get();
     frame_->locals[leaves_] = number(dims_.constant(0));
   }
-  if (leaves_ && loop.every)
-    refuse(
-        *loop.stmt->checkpoint, "this loop",
-        "a loop that saves checkpoints must run over its whole range, without `break` or `return`");
   auto body = [&](PlacedLoop &made) {
     if (leaves_)
       frame_->locals[leaves_] = number(dims_.constant(0));

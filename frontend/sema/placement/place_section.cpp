@@ -4,6 +4,7 @@
 #include "frontend/sema/placement/place_index.h"
 #include "frontend/sema/placement/place_loop.h"
 #include "frontend/sema/placement/placement_rules.h"
+#include "frontend/sema/placement/placement_text.h"
 
 #include <algorithm>
 
@@ -234,7 +235,7 @@ std::optional<ValueId> SectionWalk::ofStages(const AssignStmt &stmt) {
     p_.refuse(stmt, "this assignment",
               "a stage can assign elements of its own only, of an array whose first axis counts "
               "the stages and is cut over the " +
-                  p_.placed_.levels[p_.section_->level].name + "s or nowhere");
+                  partsText(p_.placed_.levels[p_.section_->level]) + " or nowhere");
   if (at.isWhole()) {
     at.kind = PlacementKind::Cut;
     at.axis = first;

@@ -78,6 +78,7 @@ enum class PlacedKind : uint8_t {
   Dimension, ///< the number `dim`
   Number, ///< the operand, a number that is the same on all parts: from here on the symbol `dim` stands for it
   Apply,  ///< the built-in of `expr`, an `OpExpr`, on `operands`
+  Call, ///< result `result` of the kernel, or program of one chip, that `expr` calls with `operands`
   Convert, ///< to `elem`, as `expr` says
   Reshape, ///< the operand in row-major order with the shape of the result
   Index,   ///< the operand at `positions` and `selected`, with the shape of the result
@@ -120,8 +121,8 @@ struct PlacedValue {
   std::vector<std::pair<size_t, Dim>> positions = {}; ///< of an index: axes of the operand
   std::vector<PlacedSelection> selected = {};         ///< of an index
   bool hasOutside = false;       ///< of an index: the last operand is what lies beyond the edges
-  std::vector<Dim> lengths = {}; ///< of `Apply`: `OpExpr::shape`
-  size_t result = 0;             ///< of `Apply`: number of the result, if the built-in has several
+  std::vector<Dim> lengths = {}; ///< of `Apply`: `OpExpr::shape`; of `Call`: `CallExpr::dimArgs`
+  size_t result = 0; ///< of `Apply` and `Call`: its number; `inout`s of a call come last
   std::vector<size_t> over = {}; ///< of a movement of rows, or a shift: its levels, outermost first
   int64_t chunks = 0; ///< of a movement: into how many it is cut beside a product; 0: as is best
   Dim dim;            ///< of `Dimension` and `Number`; of a shift: by how many positions

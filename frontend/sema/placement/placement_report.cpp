@@ -2,7 +2,11 @@
 
 #include "frontend/sema/placement/placement_text.h"
 
+#include <algorithm>
+
 namespace ptl {
+
+std::string PlacementReports::plural(size_t level) const { return partsText(levels_[level]); }
 
 std::string PlacementReports::describe(size_t level, const Placement &all,
                                        const std::vector<Dim> &shape) const {
@@ -14,7 +18,7 @@ std::string PlacementReports::describe(size_t level, const Placement &all,
     return "a partial " + std::string(folds[static_cast<size_t>(placement.fold)]) + " over the " +
            plural(level);
   if (placement.isOwn)
-    return "another on each " + levels_[level].name;
+    return "another on each " + partText(levels_[level]);
   if (placement.isSingle() && placement.stage)
     return "on the " + levels_[level].name + (placement.stages ? " of `" : " of task `") +
            dims_.toString(placement.stage) + "` only";
@@ -65,18 +69,26 @@ void PlacementReports::partial(size_t level, Span span, const ReportedValue &val
 }
 
 void PlacementReports::conflict(size_t level, Span span, const std::string &op,
-                                const ReportedValue &a, const ReportedValue &b) {
+                                const ReportedValue &a, const ReportedValue &b, bool isByPosition) {
   auto report =
       sink_.report(DiagId::PlacementsDiffer, span,
                    {op, a.name, describe(level, *a.value), b.name, describe(level, *b.value)});
+  const LevelPlacement &atA = a.value->placement[level], &atB = b.value->placement[level];
+  if (isByPosition && atA.isCut() && atB.isCut()) {
+    offerAlong(level, report, b, atA.axis);
+    offerAlong(level, report, a, atB.axis);
+  }
   for (const ReportedValue *each : {&a, &b})
     if (const MovementRecord *movement = between(each->value->placement[level], LevelPlacement()))
       offer(level, report, *each, *movement, {});
 }
 
 DiagnosticBuilder PlacementReports::needsWhole(size_t level, Span span, const std::string &what,
-                                               const std::string &why, const ReportedValue &value) {
+                                               const std::string &why, const ReportedValue &value,
+                                               const std::vector<int64_t> &others) {
   auto report = sink_.report(DiagId::NoPlacementRule, span, {what, why});
+  // One way is enough.
+  std::ranges::any_of(others, [&](int64_t axis) { return offerAlong(level, report, value, axis); });
   if (const MovementRecord *movement = between(value.value->placement[level], LevelPlacement()))
     offer(level, report, value, *movement, {});
   return report;
@@ -113,6 +125,26 @@ void PlacementReports::offerTo(size_t level, DiagnosticBuilder report, const Rep
   else if (movement->takes == MovementTakes::Part)
     target = ", to: " + std::to_string(to.part);
   offer(level, report, value, *movement, target);
+}
+
+/// Offers to cut a value along another axis, which sends less than to make it whole. Whether it did: the axis must be there, whole and longer
+/// than 1, and the one that is cut not be cut by levels inside this one.
+bool PlacementReports::offerAlong(size_t level, DiagnosticBuilder report,
+                                  const ReportedValue &value, int64_t axis) {
+  const std::vector<Dim> &shape = value.value->shape;
+  const LevelPlacement &from = value.value->placement[level];
+  bool isThere = -axis <= static_cast<int64_t>(shape.size());
+  if (!isThere || !from.isCut() || from.unit || from.axis == axis ||
+      shape[shape.size() - static_cast<size_t>(-axis)].isConstant(1))
+    return false;
+  for (size_t each = 0; each < levels_.size(); ++each)
+    if (const LevelPlacement &at = value.value->placement[each];
+        each != level && (at.cuts(axis) || at.cuts(from.axis)))
+      return false;
+  LevelPlacement to = from;
+  to.axis = axis;
+  offerTo(level, report, value, to, shape);
+  return true;
 }
 
 void PlacementReports::carried(size_t level, Span span, const std::string &name,

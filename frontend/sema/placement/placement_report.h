@@ -30,10 +30,13 @@ public:
   /// `carried` is the variable of a loop that the partial value meets, and that is whole; empty if there is none.
   void partial(size_t level, Span span, const ReportedValue &value, const std::string &user,
                const std::string &carried = {});
+  /// `isByPosition`: axes with the same number from the end correspond, so either operand may be cut like the other.
   void conflict(size_t level, Span span, const std::string &op, const ReportedValue &a,
-                const ReportedValue &b);
+                const ReportedValue &b, bool isByPosition);
+  /// `others`: axes that the value may be cut along instead.
   DiagnosticBuilder needsWhole(size_t level, Span span, const std::string &what,
-                               const std::string &why, const ReportedValue &value);
+                               const std::string &why, const ReportedValue &value,
+                               const std::vector<int64_t> &others = {});
   void result(size_t level, Span span, const std::string &name, const Placement &wanted,
               const std::vector<Dim> &shape, const ReportedValue &value);
   /// Reports a variable whose placement at the end of an iteration differs from the one before the loop.
@@ -55,7 +58,8 @@ private:
              const MovementRecord &movement, const std::string &target);
   void offerTo(size_t level, DiagnosticBuilder report, const ReportedValue &value,
                const LevelPlacement &to, const std::vector<Dim> &shape);
-  std::string plural(size_t level) const { return levels_[level].name + "s"; }
+  bool offerAlong(size_t level, DiagnosticBuilder report, const ReportedValue &value, int64_t axis);
+  std::string plural(size_t level) const;
 
   const DimContext &dims_;
   const std::vector<PlacedLevel> &levels_;

@@ -283,4 +283,15 @@ PlacementVerdict placeIndexed(const AxisRule &rule, std::span<const PlacedOperan
   return placeCut(operands, *first, rule, std::nullopt);
 }
 
+PlacementVerdict placeWhole(std::span<const PlacedOperand> operands) {
+  std::optional<size_t> first = decisiveOperand(operands);
+  auto never = [](const LevelPlacement &) { return false; };
+  if (std::optional<PlacementVerdict> uncut = placeUncut(operands, first, never))
+    return *uncut;
+  PlacementVerdict verdict;
+  verdict.kind = PlacementVerdict::Kind::NeedsWhole;
+  verdict.operand = *first;
+  return verdict;
+}
+
 } // namespace ptl

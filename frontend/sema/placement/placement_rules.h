@@ -35,6 +35,9 @@ PlacementVerdict placeOp(DimContext &dims, const OpExpr &expr,
 PlacementVerdict placeIndexed(const AxisRule &rule, std::span<const PlacedOperand> operands,
                               size_t arrays = 1);
 
+/// The same for what computes with whole arrays of one part only, such as a kernel.
+PlacementVerdict placeWhole(std::span<const PlacedOperand> operands);
+
 /// The blocks of the result of a reshape that hold the same elements as those of its operand, uneven ones included; nothing if elements
 /// would have to move. An axis that is joined with axes inside it is cut in units of those, and can be split from them again.
 std::optional<LevelPlacement> blocksAfterReshape(DimContext &dims, std::span<const Dim> from,

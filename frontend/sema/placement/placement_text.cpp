@@ -5,6 +5,20 @@
 
 namespace ptl {
 
+static bool isOfMesh(const PlacedLevel &level) { return level.name != level.machineLevel; }
+
+std::string partText(const PlacedLevel &level) {
+  return isOfMesh(level) ? "part of `" + level.name + "`" : level.name;
+}
+
+std::string partsText(const PlacedLevel &level) {
+  return isOfMesh(level) ? "parts of `" + level.name + "`" : level.name + "s";
+}
+
+std::string countText(const PlacedLevel &level) {
+  return isOfMesh(level) ? level.name : level.name + "s";
+}
+
 std::string axisName(const DimContext &dims, std::span<const Dim> shape, int64_t axis) {
   size_t number = shape.size() - static_cast<size_t>(-axis);
   std::string name = dims.toString(shape[number]);
@@ -103,7 +117,7 @@ static std::vector<PartExtent> partExtents(const DimContext &dims, const PlacedP
     extent.text = extent.number
                       ? std::to_string(*extent.number)
                       : "cdiv(" + extent.text + ", " +
-                            (count ? std::to_string(*count) : placed.levels[level].name + "s") +
+                            (count ? std::to_string(*count) : countText(placed.levels[level])) +
                             ")" + times;
   }
   return extents;
@@ -142,13 +156,13 @@ std::string sentText(const DimContext &dims, const std::vector<PlacedLevel> &lev
   if (movement.takes == MovementTakes::Rows) {
     for (size_t other = 0; other < levels.size(); ++other)
       if (source.placement[other].cuts(-1))
-        bytes += " / " + levels[other].name + "s";
+        bytes += " / " + countText(levels[other]);
     isWide = true;
   }
   for (size_t other = 0; other < levels.size(); ++other)
     if (other != level && !isWide && source.placement[other].isCut())
-      bytes += " / " + levels[other].name + "s";
-  return "each of n " + (isWide ? "parts" : levels[level].name + "s") + " sends " +
+      bytes += " / " + countText(levels[other]);
+  return "each of n " + (isWide ? "parts" : partsText(levels[level])) + " sends " +
          std::string(movement.share) + " of " + bytes + " bytes";
 }
 
@@ -207,11 +221,11 @@ std::string partialText(const DimContext &dims, const PlacedProgram &placed, con
     std::string what = makerText(source, tree);
     if (std::string dim = foldedDim(dims, placed, source, level); !dim.empty())
       what += " " + std::string(doings[fold]) + " along " + dim + ", which is cut over the " +
-              name + "s";
+              partsText(placed.levels[level]);
     else
       what += " comes so";
-    text += (text.empty() ? "" : "; ") + what + ": every " + name + " has " +
-            std::string(have[fold]) + ", and `all_reduce(…, over: " + name +
+    text += (text.empty() ? "" : "; ") + what + ": every " + partText(placed.levels[level]) +
+            " has " + std::string(have[fold]) + ", and `all_reduce(…, over: " + name +
             ")` or `reduce_scatter` gives the value";
   }
   return text;

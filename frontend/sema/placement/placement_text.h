@@ -9,6 +9,11 @@
 
 namespace ptl {
 
+/// The parts of a level in a sentence: "chips", or "parts of `columns`" of an axis of a mesh. One of them, and their number in a formula.
+std::string partsText(const PlacedLevel &level);
+std::string partText(const PlacedLevel &level);
+std::string countText(const PlacedLevel &level);
+
 /// An axis as `by` names it: by its length if no other axis has the same one, and that is a name, else by its number.
 std::string axisName(const DimContext &dims, std::span<const Dim> shape, int64_t axis);
 /// The same in a sentence: "`B`", or "axis 1 of length `N`". Axes are counted from the end.

@@ -28,6 +28,7 @@ struct PlacedFrame {
 class Placer {
   friend class ChoiceWalk;
   friend class ExpressionWalk;
+  friend class KernelWalk;
   friend class SectionWalk;
   friend class PartsWalk;
   friend class PoolWalk;
