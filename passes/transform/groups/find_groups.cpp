@@ -180,8 +180,7 @@ void BlockGroups::find() {
     if (mayShare && join(&op, users, own))
       groupsOf_[&op].append(users.begin(), users.end());
   }
-  if (limits_.sharesArrays)
-    shareReads();
+  shareReads();
 }
 
 /// Whether both groups read the same tiles of an array that none of them computes.
@@ -234,7 +233,9 @@ void BlockGroups::shareReads() {
   for (size_t next = groups_.size(); next > 1; --next) {
     OpGroup *first = groups_[next - 1].get(), *second = groups_[next - 2].get();
     Groups all = allWith({first, second});
-    if (first->isFeasible() && second->isFeasible() && all.size() <= kMostSharing &&
+    bool isWorthIt = llvm::all_of(
+        all, [&](OpGroup *group) { return llvm::all_of(group->members(), limits_.sharesReads); });
+    if (first->isFeasible() && second->isFeasible() && all.size() <= kMostSharing && isWorthIt &&
         areSeparate(all) && mayShare(all) && readTheSame(*first, *second))
       sharing_.unionSets(first, second);
   }

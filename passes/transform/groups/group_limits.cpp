@@ -117,6 +117,16 @@ bool isSharedOnChip(Operation *op) {
   return isElementwise(op) && !isView(op) && !followsProduct(op->getResult(0), kMostSteps);
 }
 
+/// Vector units have no numbers of 64 bits: arithmetic on these takes so many instructions that memory is not what it waits for.
+bool isNative(Operation *op) {
+  auto isNarrow = [](Type type) {
+    Type elem = elementTypeOf(type);
+    return !elem.isIndex() && elem.getIntOrFloatBitWidth() <= 32;
+  };
+  return llvm::all_of(op->getOperandTypes(), isNarrow) &&
+         llvm::all_of(op->getResultTypes(), isNarrow);
+}
+
 } // namespace
 
 const GroupLimits kCpuLimits = {
@@ -136,6 +146,7 @@ const GroupLimits kCpuLimits = {
     .mustBeStored = isStoredOnCpu,
     .isMadeAgain = nullptr,
     .sharesGrid = [](Operation *) { return true; },
+    .sharesReads = [](Operation *) { return true; },
 };
 
 const GroupLimits kChipLimits = {
@@ -155,6 +166,7 @@ const GroupLimits kChipLimits = {
     .mustBeStored = isStoredOnChip,
     .isMadeAgain = isMadeAgainOnChip,
     .sharesGrid = isSharedOnChip,
+    .sharesReads = isNative,
 };
 
 } // namespace ptl::ir
