@@ -546,12 +546,35 @@ def read_once(draw, r, c):
     return {"a": a, "b": b, "k": k}, {"re": a * a - b * b, "im": 2 * a * b, "e": np.exp(a), "wide": k * 3, "rest": k - 7}
 
 
+def permuted(draw, *shape):
+    x, h = draw(*shape), draw(*shape).astype(np.float16)
+    turned = np.exp(x.transpose(2, 3, 1, 0)) + np.arange(shape[0], dtype=np.float32)
+    both = (x + h.astype("f4")).transpose(3, 1, 2, 0)
+    return {"x": x, "h": h}, {"first": x.transpose(3, 0, 2, 1), "middle": 2 * h.transpose(0, 3, 2, 1), "turned": turned, "both": both}
+
+
+def entropy(draw, r, c):
+    z, t = draw(r, c), (np.arange(r, dtype=np.int32) * 7) % c
+    away = z - z.max(1, keepdims=True)
+    s = np.exp(away).sum(1, keepdims=True)
+    target = np.float32(0.9) * (t[:, None] == np.arange(c)) + np.float32(0.1 / c)
+    return {"z": z, "t": t}, {"loss": -((away - np.log(s)) * target).sum(1), "grad": (np.exp(away) / s - target).astype("f4")}
+
+
+def overwritten(draw, r, c):
+    z, m = draw(r, c), draw(r, 1)
+    return {"z": z, "m": m}, {"a": ((z - m) ** 2).sum(1, keepdims=True), "b": np.exp(z - m) + z + 1, "z": z + 1, "m": m * 2}
+
+
 CASES = {
     "shuffled": (shuffled, "short_axes", [(2, 3, 5, 7), (1, 1, 1, 1), (1, 2, 33, 70), (1, 1, 2, 600)]),
     "unshuffled": (unshuffled, "short_axes", [(2, 3, 5, 7), (1, 1, 1, 1), (1, 2, 17, 70), (1, 1, 2, 600)]),
     "pools": (pools, "short_axes", [(2, 3, 5, 7), (1, 1, 1, 1), (1, 2, 17, 70), (3, 1, 2, 600)]),
     "pooled_twice": (pooled_twice, "short_axes", [(5, 7), (1, 1), (33, 70), (2, 600)]),
     "colours": (colours, "short_axes", [(2, 5, 7), (1, 1, 1), (3, 17, 70), (1, 2, 600)]),
+    "permuted": (permuted, "short_axes", [(2, 3, 5, 7), (1, 1, 1, 1), (3, 17, 2, 70), (65, 2, 3, 33)]),
+    "entropy": (entropy, "short_axes", [(5, 7), (1, 1), (33, 70), (3, 5000)]),
+    "overwritten": (overwritten, "short_axes", [(5, 7), (1, 1), (33, 600)]),
     "read_once": (read_once, "short_axes", [(5, 7), (1, 1), (33, 70), (9, 600)]),
     "rings": (rings, "shifts", [(37, 70, 5), (1, 1, 0), (2, 3, 1), (9, 1, 9), (3, 130, 7)]),
     "edges": (edges, "shifts", [(37, 70), (1, 1), (2, 3), (9, 1), (70, 33)]),

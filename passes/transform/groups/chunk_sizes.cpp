@@ -31,6 +31,7 @@ private:
   void chooseSteps(int64_t row, int64_t col);
   void chooseProductSteps(int64_t row, int64_t col);
   bool readsTransposed(int64_t row, int64_t col) const;
+  int64_t rowsBesideReads(int64_t row, int64_t col) const;
   bool isScannedAlong(int64_t id) const;
   int64_t elementBudget() const;
   TileAxis &axis(int64_t id) { return axes_[static_cast<size_t>(id)]; }
@@ -96,6 +97,46 @@ bool ChunkChooser::isScannedAlong(int64_t id) const {
   });
 }
 
+/// The axis along which elements of an array in memory lie side by side; `kWhole` if it is none of the group's.
+static int64_t innermostOf(const OpGroup &group, const Access &access) {
+  AxisMap ids = access.map();
+  llvm::ArrayRef<Extent> extents = extentsOf(access.origin.getType());
+  for (size_t at = ids.size(); at > 0; --at)
+    if (!extents[at - 1].isOne())
+      return ids[at - 1] == kWhole ? kWhole : group.find(ids[at - 1]);
+  return kWhole;
+}
+
+/// The axis of rows: where elements of what is read lie side by side along another axis than those of the tiles, each would be moved alone,
+/// so that axis becomes the rows, and the tile is turned on chip.
+int64_t ChunkChooser::rowsBesideReads(int64_t row, int64_t col) const {
+  int64_t other = kWhole;
+  bool isFree = row != kWhole && col != kWhole && group_->isParallel(row) &&
+                !group_->axis(row).isWhole && !isScan(group_->root());
+  auto see = [&](const Access &access) {
+    Operation *origin = access.origin.getDefiningOp();
+    int64_t inner = innermostOf(*group_, access);
+    // A column of a tile is one number of what lacks its axis, as a bias for each channel.
+    bool hasCols = llvm::any_of(
+        access.map(), [&](int64_t id) { return id != kWhole && group_->find(id) == col; });
+    if (!hasCols || (origin && (group_->contains(origin) || isFill(origin))) || inner == kWhole ||
+        inner == col)
+      return;
+    // What lies along the rows already is turned, too, and others would need several axes there.
+    isFree &= inner != row && (other == kWhole || other == inner) && group_->isParallel(inner) &&
+              !group_->axis(inner).isWhole;
+    other = inner;
+  };
+  for (Operation *op : group_->members())
+    if (isTiled(op))
+      for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+        if (isa<ArrayType>(operand.getType()))
+          see(originOf(operand, group_->operandMap(op, static_cast<unsigned>(i))));
+  if (Operation *root = group_->root(); !isTiled(root))
+    see(originOf(root->getResult(0), group_->mapOf(root)));
+  return isFree && other != kWhole ? other : row;
+}
+
 /// The last two axes of the value with the most axes are columns and rows.
 void ChunkChooser::chooseRoles() {
   AxisMap longest = longestMap(*group_);
@@ -113,6 +154,8 @@ void ChunkChooser::chooseRoles() {
     if ((group_->axis(id).isWhole || isScan(group_->root())) && !group_->isParallel(id) &&
         id != col)
       row = id;
+  if (!group_->hasProduct())
+    row = rowsBesideReads(row, col);
   if (col != kWhole)
     axis(col).role = TileAxis::Col;
   if (row != kWhole)

@@ -63,6 +63,9 @@ struct GroupLimits {
   /// Whether each of several groups recomputes an operation, because that takes less time than to
   /// store and load its result; null: no operation is computed more than once.
   bool (*isMadeAgain)(mlir::Operation *op);
+  /// Whether all groups that need an operation recompute it if nobody else needs it, so that it is stored nowhere: it takes a few
+  /// instructions from what they read anyway and from what is small; null: no operation is.
+  bool (*isMadeByAll)(mlir::Operation *op);
   /// Whether a grid that computes an operation may be that of several groups. Groups with equal tiles that
   /// compute from the same values share a grid, so that these values are not stored.
   bool (*sharesGrid)(mlir::Operation *op);
