@@ -396,6 +396,45 @@ void ChunkEmitter::dealStrip() {
     axis(along).stepValue = own;
 }
 
+/// All cores take their rows of a product that vector cores compute, as of whole numbers: its time is that of its rows, and tiles as large as
+/// those of the cube core would leave most cores idle.
+void ChunkEmitter::dealProductRows() {
+  MatmulOp product;
+  for (Operation *op : group_->members())
+    if (auto own = dyn_cast<MatmulOp>(op)) {
+      if (!machine_ || isProductOf(own, *machine_))
+        return;
+      product = own;
+    }
+  if (!product || attrs::cores.of(group_->root()))
+    return;
+  AxisMap map = group_->mapOf(product);
+  int64_t row = map.size() < 2 ? kWhole : map[map.size() - 2], cores = vectorCoresOf(*machine_);
+  if (row == kWhole || !group_->isParallel(row) || group_->axis(row).isWhole ||
+      scheduledStep(*group_, row) || !isPlainLength(axis(row).length))
+    return;
+  Value tiles = axis(row).length;
+  for (int64_t id : group_->parallel()) {
+    if (id == row || group_->axis(id).isWhole)
+      continue;
+    if (!isPlainLength(axis(id).length))
+      return;
+    Value count =
+        b_.createOrFold<arith::AddIOp>(loc_, axis(id).length, constant(axis(id).step - 1));
+    count = b_.createOrFold<arith::FloorDivSIOp>(loc_, count, constant(axis(id).step));
+    tiles = b_.createOrFold<arith::MulIOp>(loc_, tiles, count);
+  }
+  // Texts have the quotient in this form when they are compiled again.
+  Value own = b_.createOrFold<arith::AddIOp>(loc_, tiles, constant(cores - 1));
+  own = b_.createOrFold<arith::FloorDivSIOp>(loc_, own, constant(cores));
+  own = b_.createOrFold<arith::MaxSIOp>(loc_, own, constant(1));
+  own = b_.createOrFold<arith::MinSIOp>(loc_, own, constant(axis(row).step));
+  if (std::optional<int64_t> known = getConstantIntValue(own))
+    axis(row).step = *known;
+  else
+    axis(row).stepValue = own;
+}
+
 /// Also the lengths of all axes, before the grid.
 void ChunkEmitter::chooseSizes(bool) {
   axes_.assign(group_->numAxes(), {});
@@ -415,6 +454,8 @@ void ChunkEmitter::chooseSizes(bool) {
     axis(id).length = lengthOf(b_, group_->axis(id).like, group_->axis(id).axis);
   if (product && halvings_ == 0)
     fitTiles(product, static_cast<bool>(stored));
+  if (!product)
+    dealProductRows();
   for (int64_t id : ids) {
     const SpaceAxis &space = group_->axis(id);
     TileAxis &own = axis(id);
