@@ -46,7 +46,6 @@ protected:
   void chooseSizes(bool isFirst) override;
   void fitTiles(MatmulOp product, bool isStored);
   void dealStrip();
-  void dealProductRows();
 
   // tiles: chunk_tiles.cpp
   mlir::Value tileOf(mlir::Operation *member);

@@ -398,37 +398,41 @@ void ChunkEmitter::dealStrip() {
 
 /// All cores take their rows of a product that vector cores compute, as of whole numbers: its time is that of its rows, and tiles as large as
 /// those of the cube core would leave most cores idle.
-void ChunkEmitter::dealProductRows() {
+static void dealProductRows(OpBuilder &b, Location loc, const OpGroup &group,
+                            const Machine *machine, std::vector<TileAxis> &axes) {
+  auto axis = [&](int64_t id) -> TileAxis & { return axes[static_cast<size_t>(id)]; };
+  auto constant = [&](int64_t value) -> Value {
+    return b.create<arith::ConstantIndexOp>(loc, value);
+  };
   MatmulOp product;
-  for (Operation *op : group_->members())
+  for (Operation *op : group.members())
     if (auto own = dyn_cast<MatmulOp>(op)) {
-      if (!machine_ || isProductOf(own, *machine_))
+      if (!machine || isProductOf(own, *machine))
         return;
       product = own;
     }
-  if (!product || attrs::cores.of(group_->root()))
+  if (!product || attrs::cores.of(group.root()))
     return;
-  AxisMap map = group_->mapOf(product);
-  int64_t row = map.size() < 2 ? kWhole : map[map.size() - 2], cores = vectorCoresOf(*machine_);
-  if (row == kWhole || !group_->isParallel(row) || group_->axis(row).isWhole ||
-      scheduledStep(*group_, row) || !isPlainLength(axis(row).length))
+  AxisMap map = group.mapOf(product);
+  int64_t row = map.size() < 2 ? kWhole : map[map.size() - 2], cores = vectorCoresOf(*machine);
+  if (row == kWhole || !group.isParallel(row) || group.axis(row).isWhole ||
+      scheduledStep(group, row) || !isPlainLength(axis(row).length))
     return;
   Value tiles = axis(row).length;
-  for (int64_t id : group_->parallel()) {
-    if (id == row || group_->axis(id).isWhole)
+  for (int64_t id : group.parallel()) {
+    if (id == row || group.axis(id).isWhole)
       continue;
     if (!isPlainLength(axis(id).length))
       return;
-    Value count =
-        b_.createOrFold<arith::AddIOp>(loc_, axis(id).length, constant(axis(id).step - 1));
-    count = b_.createOrFold<arith::FloorDivSIOp>(loc_, count, constant(axis(id).step));
-    tiles = b_.createOrFold<arith::MulIOp>(loc_, tiles, count);
+    Value count = b.createOrFold<arith::AddIOp>(loc, axis(id).length, constant(axis(id).step - 1));
+    count = b.createOrFold<arith::FloorDivSIOp>(loc, count, constant(axis(id).step));
+    tiles = b.createOrFold<arith::MulIOp>(loc, tiles, count);
   }
   // Texts have the quotient in this form when they are compiled again.
-  Value own = b_.createOrFold<arith::AddIOp>(loc_, tiles, constant(cores - 1));
-  own = b_.createOrFold<arith::FloorDivSIOp>(loc_, own, constant(cores));
-  own = b_.createOrFold<arith::MaxSIOp>(loc_, own, constant(1));
-  own = b_.createOrFold<arith::MinSIOp>(loc_, own, constant(axis(row).step));
+  Value own = b.createOrFold<arith::AddIOp>(loc, tiles, constant(cores - 1));
+  own = b.createOrFold<arith::FloorDivSIOp>(loc, own, constant(cores));
+  own = b.createOrFold<arith::MaxSIOp>(loc, own, constant(1));
+  own = b.createOrFold<arith::MinSIOp>(loc, own, constant(axis(row).step));
   if (std::optional<int64_t> known = getConstantIntValue(own))
     axis(row).step = *known;
   else
@@ -455,7 +459,7 @@ void ChunkEmitter::chooseSizes(bool) {
   if (product && halvings_ == 0)
     fitTiles(product, static_cast<bool>(stored));
   if (!product)
-    dealProductRows();
+    dealProductRows(b_, loc_, *group_, machine_, axes_);
   for (int64_t id : ids) {
     const SpaceAxis &space = group_->axis(id);
     TileAxis &own = axis(id);
