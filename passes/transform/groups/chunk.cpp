@@ -15,6 +15,7 @@
 #include "passes/transform/expand/serial_atomics.h"
 #include "passes/transform/expand/sort_networks.h"
 #include "passes/transform/expand/split_contractions.h"
+#include "passes/transform/expand/split_short_axes.h"
 #include "passes/transform/expand/stack_sums.h"
 #include "passes/transform/expand/sum_dots.h"
 #include "passes/transform/expand/turn_short_rows.h"
@@ -104,6 +105,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     if (found) {
       sortByNetworks(getOperation());
       turnShortRows(getOperation());
+      splitShortAxes(getOperation());
       // Attention that is written with letters is found as products.
       expandProducts(getOperation());
       sumDots(getOperation());

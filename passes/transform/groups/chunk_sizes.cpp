@@ -31,6 +31,7 @@ private:
   void chooseSteps(int64_t row, int64_t col);
   void chooseProductSteps(int64_t row, int64_t col);
   bool readsTransposed(int64_t row, int64_t col) const;
+  int64_t rowsBesideReads(int64_t row, int64_t col) const;
   bool isScannedAlong(int64_t id) const;
   int64_t elementBudget() const;
   TileAxis &axis(int64_t id) { return axes_[static_cast<size_t>(id)]; }
@@ -96,6 +97,46 @@ bool ChunkChooser::isScannedAlong(int64_t id) const {
   });
 }
 
+/// The axis along which elements of an array in memory lie side by side; `kWhole` if it is none of the group's.
+static int64_t innermostOf(const OpGroup &group, const Access &access) {
+  AxisMap ids = access.map();
+  llvm::ArrayRef<Extent> extents = extentsOf(access.origin.getType());
+  for (size_t at = ids.size(); at > 0; --at)
+    if (!extents[at - 1].isOne())
+      return ids[at - 1] == kWhole ? kWhole : group.find(ids[at - 1]);
+  return kWhole;
+}
+
+/// The axis of rows: where elements of what is read lie side by side along another axis than those of the tiles, each would be moved alone,
+/// so that axis becomes the rows, and the tile is turned on chip.
+int64_t ChunkChooser::rowsBesideReads(int64_t row, int64_t col) const {
+  int64_t other = kWhole;
+  bool isFree = row != kWhole && col != kWhole && group_->isParallel(row) &&
+                !group_->axis(row).isWhole && !isScan(group_->root());
+  auto see = [&](const Access &access) {
+    Operation *origin = access.origin.getDefiningOp();
+    int64_t inner = innermostOf(*group_, access);
+    // A column of a tile is one number of what lacks its axis, as a bias for each channel.
+    bool hasCols = llvm::any_of(
+        access.map(), [&](int64_t id) { return id != kWhole && group_->find(id) == col; });
+    if (!hasCols || (origin && (group_->contains(origin) || isFill(origin))) || inner == kWhole ||
+        inner == col)
+      return;
+    // What lies along the rows already is turned, too, and others would need several axes there.
+    isFree &= inner != row && (other == kWhole || other == inner) && group_->isParallel(inner) &&
+              !group_->axis(inner).isWhole;
+    other = inner;
+  };
+  for (Operation *op : group_->members())
+    if (isTiled(op))
+      for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+        if (isa<ArrayType>(operand.getType()))
+          see(originOf(operand, group_->operandMap(op, static_cast<unsigned>(i))));
+  if (Operation *root = group_->root(); !isTiled(root))
+    see(originOf(root->getResult(0), group_->mapOf(root)));
+  return isFree && other != kWhole ? other : row;
+}
+
 /// The last two axes of the value with the most axes are columns and rows.
 void ChunkChooser::chooseRoles() {
   AxisMap longest = longestMap(*group_);
@@ -113,6 +154,8 @@ void ChunkChooser::chooseRoles() {
     if ((group_->axis(id).isWhole || isScan(group_->root())) && !group_->isParallel(id) &&
         id != col)
       row = id;
+  if (!group_->hasProduct())
+    row = rowsBesideReads(row, col);
   if (col != kWhole)
     axis(col).role = TileAxis::Col;
   if (row != kWhole)
@@ -353,6 +396,49 @@ void ChunkEmitter::dealStrip() {
     axis(along).stepValue = own;
 }
 
+/// All cores take their rows of a product that vector cores compute, as of whole numbers: its time is that of its rows, and tiles as large as
+/// those of the cube core would leave most cores idle.
+static void dealProductRows(OpBuilder &b, Location loc, const OpGroup &group,
+                            const Machine *machine, std::vector<TileAxis> &axes) {
+  auto axis = [&](int64_t id) -> TileAxis & { return axes[static_cast<size_t>(id)]; };
+  auto constant = [&](int64_t value) -> Value {
+    return b.create<arith::ConstantIndexOp>(loc, value);
+  };
+  MatmulOp product;
+  for (Operation *op : group.members())
+    if (auto own = dyn_cast<MatmulOp>(op)) {
+      if (!machine || isProductOf(own, *machine))
+        return;
+      product = own;
+    }
+  if (!product || attrs::cores.of(group.root()))
+    return;
+  AxisMap map = group.mapOf(product);
+  int64_t row = map.size() < 2 ? kWhole : map[map.size() - 2], cores = vectorCoresOf(*machine);
+  if (row == kWhole || !group.isParallel(row) || group.axis(row).isWhole ||
+      scheduledStep(group, row) || !isPlainLength(axis(row).length))
+    return;
+  Value tiles = axis(row).length;
+  for (int64_t id : group.parallel()) {
+    if (id == row || group.axis(id).isWhole)
+      continue;
+    if (!isPlainLength(axis(id).length))
+      return;
+    Value count = b.createOrFold<arith::AddIOp>(loc, axis(id).length, constant(axis(id).step - 1));
+    count = b.createOrFold<arith::FloorDivSIOp>(loc, count, constant(axis(id).step));
+    tiles = b.createOrFold<arith::MulIOp>(loc, tiles, count);
+  }
+  // Texts have the quotient in this form when they are compiled again.
+  Value own = b.createOrFold<arith::AddIOp>(loc, tiles, constant(cores - 1));
+  own = b.createOrFold<arith::FloorDivSIOp>(loc, own, constant(cores));
+  own = b.createOrFold<arith::MaxSIOp>(loc, own, constant(1));
+  own = b.createOrFold<arith::MinSIOp>(loc, own, constant(axis(row).step));
+  if (std::optional<int64_t> known = getConstantIntValue(own))
+    axis(row).step = *known;
+  else
+    axis(row).stepValue = own;
+}
+
 /// Also the lengths of all axes, before the grid.
 void ChunkEmitter::chooseSizes(bool) {
   axes_.assign(group_->numAxes(), {});
@@ -372,6 +458,8 @@ void ChunkEmitter::chooseSizes(bool) {
     axis(id).length = lengthOf(b_, group_->axis(id).like, group_->axis(id).axis);
   if (product && halvings_ == 0)
     fitTiles(product, static_cast<bool>(stored));
+  if (!product)
+    dealProductRows(b_, loc_, *group_, machine_, axes_);
   for (int64_t id : ids) {
     const SpaceAxis &space = group_->axis(id);
     TileAxis &own = axis(id);

@@ -38,7 +38,7 @@ private:
   bool mayShare(llvm::ArrayRef<OpGroup *> groups) const;
   bool areSeparate(llvm::ArrayRef<OpGroup *> groups, OpGroup *joining = nullptr) const;
   bool isOf(Operation *op, OpGroup *group) const;
-  bool copyForGroups(Operation *op);
+  bool copyForGroups(Operation *op, bool forAll);
   std::vector<OpGroup *> fusedWith(OpGroup *group) const;
   std::vector<OpGroup *> sharingWith(OpGroup *group) const;
   bool isApart(llvm::ArrayRef<OpGroup *> fused, const OpGroup &other) const;
@@ -180,8 +180,7 @@ void BlockGroups::find() {
     if (mayShare && join(&op, users, own))
       groupsOf_[&op].append(users.begin(), users.end());
   }
-  if (limits_.sharesArrays)
-    shareReads();
+  shareReads();
 }
 
 /// Whether both groups read the same tiles of an array that none of them computes.
@@ -234,14 +233,17 @@ void BlockGroups::shareReads() {
   for (size_t next = groups_.size(); next > 1; --next) {
     OpGroup *first = groups_[next - 1].get(), *second = groups_[next - 2].get();
     Groups all = allWith({first, second});
-    if (first->isFeasible() && second->isFeasible() && all.size() <= kMostSharing &&
+    bool isWorthIt = llvm::all_of(
+        all, [&](OpGroup *group) { return llvm::all_of(group->members(), limits_.sharesReads); });
+    if (first->isFeasible() && second->isFeasible() && all.size() <= kMostSharing && isWorthIt &&
         areSeparate(all) && mayShare(all) && readTheSame(*first, *second))
       sharing_.unionSets(first, second);
   }
 }
 
-/// Groups that go on with the value element by element take a copy as a member of theirs.
-bool BlockGroups::copyForGroups(Operation *op) {
+/// Groups that go on with the value element by element take a copy as a member of theirs; `forAll`: all of them, those that fold it too, or
+/// none.
+bool BlockGroups::copyForGroups(Operation *op, bool forAll) {
   llvm::SmallVector<OpGroup *> users;
   for (Operation *user : op->getUsers())
     for (OpGroup *group : groupsOf_.lookup(user))
@@ -252,9 +254,13 @@ bool BlockGroups::copyForGroups(Operation *op) {
   auto goesOn = [&](OpGroup *group) {
     return !keptApart(op, group->root()) && llvm::all_of(op->getUsers(), [&](Operation *user) {
       return !isOf(user, group) ||
-             (isElementwise(user) && extentsOf(user->getResult(0).getType()) == extents);
+             (isElementwise(user) && extentsOf(user->getResult(0).getType()) == extents) ||
+             (forAll && isReduction(user));
     });
   };
+  auto isInGroup = [&](Operation *user) { return groupsOf_.contains(user); };
+  if (forAll && !(llvm::all_of(op->getUsers(), isInGroup) && llvm::all_of(users, goesOn)))
+    return false;
   bool isCopied = false;
   for (OpGroup *group : users.size() > 1 ? users : llvm::SmallVector<OpGroup *>()) {
     if (!goesOn(group))
@@ -272,7 +278,9 @@ bool BlockGroups::makeAgain() {
   bool isCopied = false;
   if (limits_.isMadeAgain)
     for (const auto &group : groups_)
-      if (Operation *op = group->root(); limits_.isMadeAgain(op) && copyForGroups(op)) {
+      if (Operation *op = group->root();
+          (limits_.isMadeAgain(op) && copyForGroups(op, /*forAll=*/false)) ||
+          (limits_.isMadeByAll(op) && copyForGroups(op, /*forAll=*/true))) {
         isCopied = true;
         if (op->use_empty()) {
           groupsOf_.erase(op);

@@ -2,6 +2,7 @@
 
 #include "ir/dialect/attributes.h"
 #include "ir/dialect/fold.h"
+#include "ir/ops/op_lowering.h"
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/op_kinds.h"
 #include "passes/transform/groups/group_schedule.h"
@@ -117,6 +118,84 @@ bool isSharedOnChip(Operation *op) {
   return isElementwise(op) && !isView(op) && !followsProduct(op->getResult(0), kMostSteps);
 }
 
+/// Vector units have no numbers of 64 bits: arithmetic on these takes so many instructions that memory is not what it waits for.
+bool isNative(Operation *op) {
+  auto isNarrow = [](Type type) {
+    Type elem = elementTypeOf(type);
+    return !elem.isIndex() && elem.getIntOrFloatBitWidth() <= 32;
+  };
+  return llvm::all_of(op->getOperandTypes(), isNarrow) &&
+         llvm::all_of(op->getResultTypes(), isNarrow);
+}
+
+/// Whether an array has a single position along some axis of another one that has more: it is small beside it.
+bool isSmallBeside(Value value, llvm::ArrayRef<Extent> extents) {
+  llvm::ArrayRef<Extent> own = extentsOf(value.getType());
+  size_t missing = extents.size() - std::min(own.size(), extents.size());
+  for (size_t axis = 0; axis < extents.size(); ++axis)
+    if (!extents[axis].isOne() && (axis < missing || own[axis - missing].isOne()))
+      return true;
+  return false;
+}
+
+/// Whether a small value may be read wherever a large one is computed of it: nothing overwrites it.
+bool staysInMemory(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto load = dyn_cast<LoadOp>(op))
+      return isUnchangedUntil(load, nullptr);
+    if (!isView(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return true;
+}
+
+/// Whether the arithmetic is that of vector units, which compute with bytes in several steps.
+bool hasNoBytes(Operation *op) {
+  return llvm::none_of(op->getOperandTypes(), [](Type type) {
+    Type elem = elementTypeOf(type);
+    return !elem.isIndex() && !elem.isInteger(1) && elem.getIntOrFloatBitWidth() < 16;
+  });
+}
+
+/// Counts the additions that a value is worth, computed from arrays in memory, of which one at most may be as large as it; false where it
+/// takes something else, or too many.
+bool isOfFewSteps(Value value, llvm::ArrayRef<Extent> extents, int &steps, Value &source) {
+  if (!isa<ArrayType>(value.getType()))
+    return true;
+  if (isSmallBeside(value, extents))
+    return staysInMemory(value);
+  Operation *op = value.getDefiningOp();
+  if (op && isFill(op))
+    return true;
+  if (!op || isa<LoadOp>(op)) {
+    bool isOther = source && source != value;
+    source = value;
+    return !isOther && staysInMemory(value);
+  }
+  if (!isElementwise(op) || isView(op) || !isNative(op) || !hasNoBytes(op) ||
+      extentsOf(op->getResult(0).getType()) != extents)
+    return false;
+  steps -= opLowering(recordOf(op)->id).cpuCost;
+  if (steps < 0)
+    return false;
+  return llvm::all_of(op->getOperands(),
+                      [&](Value operand) { return isOfFewSteps(operand, extents, steps, source); });
+}
+
+/// Elements of matrices: a tile of one loads what is small for many rows at once, and one of an image for each line.
+bool isMadeByAllOnChip(Operation *op) {
+  constexpr int kMostSteps = 4;
+  if (!isArray(op) || isScheduled(op) || !isElementwise(op) ||
+      rankOf(op->getResult(0).getType()) > 2)
+    return false;
+  int steps = kMostSteps;
+  Value source;
+  auto bitsOf = [](Value v) { return elementTypeOf(v.getType()).getIntOrFloatBitWidth(); };
+  return isOfFewSteps(op->getResult(0), extentsOf(op->getResult(0).getType()), steps, source) &&
+         (!source || bitsOf(source) <= bitsOf(op->getResult(0)));
+}
+
 } // namespace
 
 const GroupLimits kCpuLimits = {
@@ -135,7 +214,9 @@ const GroupLimits kCpuLimits = {
     .isMember = isCpuCandidate,
     .mustBeStored = isStoredOnCpu,
     .isMadeAgain = nullptr,
+    .isMadeByAll = nullptr,
     .sharesGrid = [](Operation *) { return true; },
+    .sharesReads = [](Operation *) { return true; },
 };
 
 const GroupLimits kChipLimits = {
@@ -154,7 +235,9 @@ const GroupLimits kChipLimits = {
     .isMember = isTiled,
     .mustBeStored = isStoredOnChip,
     .isMadeAgain = isMadeAgainOnChip,
+    .isMadeByAll = isMadeByAllOnChip,
     .sharesGrid = isSharedOnChip,
+    .sharesReads = isNative,
 };
 
 } // namespace ptl::ir

@@ -49,9 +49,8 @@ struct GroupLimits {
   bool needsIndependentTiles;
   /// What several passes over a long axis would compute again is stored, if that takes less time.
   bool storesRepeatedWork;
-  /// Groups that read the same arrays share a grid, too, so that these are read once; and so may groups that
-  /// store parts of one array. What a chip's tiles take in memory grows with each, and in texts of shared grids it
-  /// is not proved that all parts are stored.
+  /// Groups that store parts of one array may share a grid. In texts of shared grids of chips it is not proved that
+  /// all parts are stored.
   bool sharesArrays;
   size_t mostMembers;
 
@@ -64,9 +63,14 @@ struct GroupLimits {
   /// Whether each of several groups recomputes an operation, because that takes less time than to
   /// store and load its result; null: no operation is computed more than once.
   bool (*isMadeAgain)(mlir::Operation *op);
+  /// Whether all groups that need an operation recompute it if nobody else needs it, so that it is stored nowhere: it takes a few
+  /// instructions from what they read anyway and from what is small; null: no operation is.
+  bool (*isMadeByAll)(mlir::Operation *op);
   /// Whether a grid that computes an operation may be that of several groups. Groups with equal tiles that
   /// compute from the same values share a grid, so that these values are not stored.
   bool (*sharesGrid)(mlir::Operation *op);
+  /// Whether groups of such operations that only read the same arrays share a grid, too, so that these are read once.
+  bool (*sharesReads)(mlir::Operation *op);
 };
 
 /// On a CPU tiles have any number of axes and lengths that are known only at run time, and code
