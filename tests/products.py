@@ -15,6 +15,7 @@ SOURCE = """
 fn rounded[M, N, K](a: f16[M, K], b: f16[K, N]) -> f16[M, N] { return f16(a @ b) }
 fn short[M, N, K](a: bf16[M, K], b: bf16[K, N]) -> bf16[M, N] { return bf16(a @ b) }
 fn exact[M, N, K](a: i8[M, K], b: i8[K, N]) -> i32[M, N] { return a @ b }
+fn turned[M, N, K](a: i8[K, M], b: i8[K, N]) -> i32[M, N] { return transpose(a) @ b }
 fn plain[M, N, K](a: f32[M, K], b: f32[K, N]) -> f32[M, N] { return a @ b }
 fn left[M, N, K](a: f16[K, M], b: f16[K, N]) -> f32[M, N] { return transpose(a) @ b }
 fn right[M, N, K](a: f16[M, K], b: f16[N, K]) -> f32[M, N] { return a @ transpose(b) }
@@ -28,6 +29,7 @@ ENTRIES = {
     "rounded": (np.float16, 2e-3),
     "short": (np.float32, 2e-2),
     "exact": (np.int8, 0),
+    "turned": (np.int8, 0),
     "plain": (np.float32, 1e-4),
     "left": (np.float16, 1e-4),
     "right": (np.float16, 1e-4),
@@ -55,7 +57,7 @@ def operands(entry: str, elem, m: int, n: int, k: int):
     if entry == "batched":
         a, b = draw(3, m, k), draw(3, k, n)
         return a, b, a, b
-    if entry == "left":
+    if entry in ("left", "turned"):
         a, b = draw(k, m), draw(k, n)
         return a, b, a.T, b
     if entry == "right":

@@ -47,7 +47,7 @@ static int64_t loadedAgain(ParallelOp grid, StringAttr axis,
     }
     for (Operation *parent = op->getParentOp(); parent != grid; parent = parent->getParentOp())
       // The number of rounds is not known here, and only the order of axes depends on it.
-      own *= isa<scf::ForOp>(parent) ? iterations : 1;
+      own *= isa<scf::ForOp, ParallelOp>(parent) ? iterations : 1;
     bytes += own;
   });
   return bytes;

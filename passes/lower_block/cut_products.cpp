@@ -2,6 +2,7 @@
 
 #include "frontend/base/round_up.h"
 #include "ir/dialect/attributes.h"
+#include "passes/analysis/fix_pipe.h"
 #include "passes/lower_block/core_marks.h"
 #include "passes/lower_block/grid_passes.h"
 #include "passes/lower_block/limits.h"
@@ -10,6 +11,8 @@
 #include "passes/lower_block/stage_operands.h"
 
 #include "ir/dialect/pto_dialect.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include <algorithm>
 
@@ -23,6 +26,46 @@ std::string_view operandName(Type element) {
 
 static Type elementOf(ir::MatmulOp product) {
   return ir::elementTypeOf(product->getOperand(0).getType());
+}
+
+Type factorsOf(Value sum) {
+  if (auto argument = dyn_cast<BlockArgument>(sum)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    // What comes from the round before is what this one hands on.
+    OpOperand *init = loop ? loop.getTiedLoopInit(argument) : nullptr;
+    return init ? factorsOf(init->get()) : Type();
+  }
+  Operation *op = sum.getDefiningOp();
+  if (auto product = dyn_cast<ir::MatmulOp>(op))
+    return elementOf(product);
+  auto number = cast<OpResult>(sum).getResultNumber();
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return factorsOf(loop.getYieldedValues()[number]);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return factorsOf(branch.thenYield().getOperand(number));
+  if (isa<ir::AddOp>(op)) // sums of products have one as an operand
+    for (Value operand : op->getOperands())
+      if (auto product = operand.getDefiningOp<ir::MatmulOp>())
+        return elementOf(product);
+  if (isa<ir::ConvertOp>(op))
+    return factorsOf(op->getOperand(0));
+  Value limited = ir::reluOperand(op);
+  return limited ? factorsOf(limited) : Type();
+}
+
+bool isHanded(const CoreAssignment &cores, Value sum) {
+  if (llvm::is_contained(cores.toVector, sum))
+    return true;
+  return llvm::any_of(sum.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<scf::YieldOp>(user)) {
+      Operation *around = user->getParentOp();
+      return around->getNumResults() > use.getOperandNumber() &&
+             isHanded(cores, around->getResult(use.getOperandNumber()));
+    }
+    return user->getNumResults() == 1 && cores.coreOf(user) == CoreKind::Cube &&
+           isHanded(cores, user->getResult(0));
+  });
 }
 
 /// Returns nothing for an operation that is no product of matrices or has no bounds; the lowering

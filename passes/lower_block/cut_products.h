@@ -2,6 +2,7 @@
 // where an operand is loaded piece by piece, from global memory.
 #pragma once
 
+#include "passes/lower_block/assign_cores.h"
 #include "passes/lower_block/lower_block.h"
 
 #include "ir/dialect/ptl_dialect.h"
@@ -12,6 +13,13 @@ namespace ptl::block {
 
 /// The name of the element type of a product's operands, by which machines have their costs.
 std::string_view operandName(mlir::Type element);
+
+/// The element type of the operands of the product that made a value, or was added to it last; null
+/// if no product did.
+mlir::Type factorsOf(mlir::Value sum);
+
+/// Whether a sum of products, or what follows from it on the cube core, goes to the vector cores.
+bool isHanded(const CoreAssignment &cores, mlir::Value sum);
 
 /// Chooses both for the products of a grid, by predicted time, or as a schedule requires (`l0`).
 /// False after an error, which is reported, if the schedule cannot be satisfied.

@@ -2,160 +2,19 @@
 
 #include "frontend/base/round_up.h"
 #include "ir/dialect/attributes.h"
-#include "passes/analysis/axis_map.h"
+#include "passes/lower_block/cut_axes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace ptl::ir;
 
 namespace ptl::block {
-
-static bool hasAxis(Type type, StringAttr axis) {
-  return llvm::any_of(extentsOf(type), [&](const Extent &e) { return e.symbol == axis; });
-}
-
-/// Whether a value has parts. Values from outside the grid are in global memory and stay whole.
-static bool isCut(Value value, ParallelOp grid, StringAttr axis) {
-  return hasAxis(value.getType(), axis) && grid->isAncestor(value.getParentRegion()->getParentOp());
-}
-
-// ---- boxes --------------------------------------------------------------------------------------
-
-namespace {
-/// The operands of a load, slice or store that hold the offset and length of one axis of its box.
-struct BoxAxis {
-  unsigned offset = 0, length = 0; ///< operand indices
-  bool moves = true;               ///< the offset counts from the start of the axis
-};
-} // namespace
-
-/// The operands of the box axis that becomes axis `name` of `tile`; nullopt if no axis of the box
-/// does, or if the box has steps.
-static std::optional<BoxAxis> boxAxis(Operation *op, Type tile, StringAttr name) {
-  auto find = [&](auto box, Value base, int64_t indexAxis) -> std::optional<BoxAxis> {
-    llvm::SmallVector<int64_t> kept;
-    for (int64_t axis = 0; axis < rankOf(base.getType()); ++axis)
-      if (!llvm::is_contained(box.getDropped(), axis))
-        kept.push_back(axis);
-    llvm::ArrayRef<Extent> extents = extentsOf(tile);
-    if (extents.size() > kept.size() || !box.getSteps().empty())
-      return std::nullopt;
-    for (auto [i, extent] : llvm::enumerate(extents)) {
-      if (extent.symbol != name)
-        continue;
-      int64_t axis = kept[kept.size() - extents.size() + i]; // a stored value broadcasts
-      return BoxAxis{box.getOffsets().getBeginOperandIndex() + static_cast<unsigned>(axis),
-                     box.getLengths().getBeginOperandIndex() + static_cast<unsigned>(axis),
-                     axis != indexAxis};
-    }
-    return std::nullopt;
-  };
-  if (auto load = dyn_cast<LoadOp>(op))
-    return find(load, load.getRef(), -1);
-  if (auto slice = dyn_cast<SliceOp>(op))
-    return find(slice, slice.getSource(), -1);
-  if (auto store = dyn_cast<StoreOp>(op)) {
-    bool scatters = store.getIndex() && store.getIndexAxis();
-    return find(store, store.getRef(),
-                scatters ? static_cast<int64_t>(*store.getIndexAxis()) : int64_t(-1));
-  }
-  return std::nullopt;
-}
-
-/// The index of the operand that is the length `name`, if the operands are lengths.
-static std::optional<unsigned> madeLength(Operation *op, StringAttr name) {
-  if (!isa<ZerosOp, OnesOp, FullOp, IndexOp, BroadcastOp, RandomOp>(op))
-    return std::nullopt;
-  llvm::SmallVector<unsigned> lengths;
-  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-    if (isa<IndexType>(operand.getType()))
-      lengths.push_back(static_cast<unsigned>(i));
-  llvm::SmallVector<StringAttr> names;
-  for (const Extent &extent : extentsOf(op->getResult(0).getType()))
-    if (!extent.isConstant())
-      names.push_back(extent.symbol);
-  if (lengths.size() < names.size())
-    return std::nullopt;
-  auto found = llvm::find(names, name);
-  if (found == names.end())
-    return std::nullopt;
-  // They are counted from the end, because `index` has its start before them.
-  return lengths[lengths.size() - names.size() + static_cast<size_t>(found - names.begin())];
-}
-
-// ---- what may be cut ----------------------------------------------------------------------------
-
-/// Whether the operation computes a part of its result from the same part of its operands.
-static bool mapsAxis(Operation *op, StringAttr axis) {
-  if (op->getNumResults() != 1)
-    return false;
-  AxisMap map;
-  for (const Extent &extent : extentsOf(op->getResult(0).getType()))
-    map.push_back(extent.symbol == axis ? 0 : kWhole);
-  if (llvm::count(map, 0) != 1)
-    return false;
-  auto operands = operandAxes(op, map);
-  if (!operands || operands->size() != op->getNumOperands())
-    return false;
-  for (auto [operand, own] : llvm::zip(op->getOperands(), *operands))
-    for (auto [i, extent] : llvm::enumerate(extentsOf(operand.getType())))
-      if ((extent.symbol == axis) != (own[i] != kWhole))
-        return false;
-  return true;
-}
-
-static bool keepsApart(Operation *op, ParallelOp grid, StringAttr axis) {
-  if (isa<scf::ForOp, scf::IfOp, scf::YieldOp, DimOp>(op))
-    return true;
-  if (isa<LoadOp, SliceOp>(op)) {
-    Value base = op->getOperand(0);
-    std::optional<BoxAxis> box = boxAxis(op, op->getResult(0).getType(), axis);
-    if (!isCut(base, grid, axis))
-      return box.has_value();
-    // A slice of a cut tile must take the whole axis: a position may be in any part.
-    return box && matchPattern(op->getOperand(box->offset), m_Zero()) &&
-           extentsOf(base.getType())[box->offset - 1].symbol == axis;
-  }
-  if (auto store = dyn_cast<StoreOp>(op))
-    return !isCut(store.getRef(), grid, axis) &&
-           (!hasAxis(store.getValue().getType(), axis) ||
-            boxAxis(op, store.getValue().getType(), axis).has_value()) &&
-           (!store.getIndex() ||
-            hasAxis(store.getIndex().getType(), axis) == hasAxis(store.getValue().getType(), axis));
-  if (isa<ZerosOp, OnesOp, FullOp, IndexOp, RandomOp>(op))
-    // Random numbers depend on the position in the whole tile.
-    return !isa<RandomOp>(op) && madeLength(op, axis).has_value();
-  if (auto take = dyn_cast<TakeOp>(op))
-    return !isCut(take.getSource(), grid, axis);
-  return mapsAxis(op, axis);
-}
-
-/// Whether `op` concatenates the parts of what it reads to a value that stays whole.
-static bool joins(Operation *op, const WholeValues &whole) {
-  return isa<ConcatOp>(op) && whole.contains(op->getResult(0));
-}
-
-/// Whether every operation of the grid on tiles with the axis, except on those that stay whole,
-/// computes each position along the axis separately.
-static bool keepsApart(ParallelOp grid, StringAttr axis, const WholeValues &whole) {
-  auto cut = [&](Value value) { return isCut(value, grid, axis) && !whole.contains(value); };
-  bool all = true;
-  grid.walk([&](Operation *op) {
-    if (op != grid && !joins(op, whole) &&
-        (llvm::any_of(op->getOperands(), cut) || llvm::any_of(op->getResults(), cut)))
-      all &= keepsApart(op, grid, axis);
-  });
-  return all;
-}
-
-bool keepsApart(ParallelOp grid, StringAttr axis) { return keepsApart(grid, axis, {}); }
 
 // ---- cutting ------------------------------------------------------------------------------------
 
@@ -191,6 +50,8 @@ private:
   void moveToPart(Operation *op, Operation *copy, const Part &part);
   void cutFor(scf::ForOp loop);
   void cutIf(scf::IfOp branch);
+  ParallelOp openGrid(ParallelOp grid);
+  void cutNestedGrid(ParallelOp grid);
   void cutTerminator(Operation *op);
   llvm::SmallVector<Value> spread(ValueRange values);
   llvm::SmallVector<int64_t> gather(ValueRange values, ValueRange copies);
@@ -428,6 +289,8 @@ void Cutter::cutOp(Operation *op) {
     return cutFor(loop);
   if (auto branch = dyn_cast<scf::IfOp>(op); branch && touchesInside(op))
     return cutIf(branch);
+  if (auto grid = dyn_cast<ParallelOp>(op); grid && touchesInside(op))
+    return cutNestedGrid(grid);
   if (joins(op, whole_))
     return join(op);
   if (!touches(op) || isa<DimOp>(op)) {
@@ -539,6 +402,24 @@ void Cutter::cutIf(scf::IfOp branch) {
   gather(branch.getResults(), made.getResults());
 }
 
+/// A copy of a grid without what it does, which is inserted next.
+ParallelOp Cutter::openGrid(ParallelOp grid) {
+  auto made = cast<ParallelOp>(b_.cloneWithoutRegions(*grid, kept_));
+  Block *body = b_.createBlock(&made.getBody());
+  for (BlockArgument argument : grid.getBody().front().getArguments())
+    kept_.map(argument, body->addArgument(argument.getType(), argument.getLoc()));
+  b_.setInsertionPoint(b_.create<YieldOp>(grid.getLoc()));
+  return made;
+}
+
+/// A grid whose points run one after the other is cut like a loop that carries nothing.
+void Cutter::cutNestedGrid(ParallelOp grid) {
+  flush();
+  OpBuilder::InsertionGuard guard(b_);
+  openGrid(grid);
+  cutBlock(grid.getBody().front());
+}
+
 ParallelOp Cutter::run() {
   if (!findLength())
     return {};
@@ -547,13 +428,8 @@ ParallelOp Cutter::run() {
                   grid_->isProperAncestor(length_.getParentRegion()->getParentOp());
   if (isInLoop && length_.getParentRegion()->getParentOp()->getNumResults())
     return {};
-  made_ = cast<ParallelOp>(b_.cloneWithoutRegions(*grid_));
+  made_ = openGrid(grid_);
   Block &old = grid_.getBody().front();
-  Block *body = b_.createBlock(&made_.getBody());
-  for (BlockArgument argument : old.getArguments())
-    kept_.map(argument, body->addArgument(argument.getType(), argument.getLoc()));
-  b_.setInsertionPointToStart(body);
-  b_.setInsertionPoint(b_.create<YieldOp>(loc()));
   if (!grid_->isProperAncestor(length_.getParentRegion()->getParentOp()) &&
       length_.getParentBlock() != &old)
     makeParts();

@@ -137,6 +137,19 @@ static Type typeOfZeros(const Tile &operand) {
   return operand.scales ? Float16Type::get(operand.element.getContext()) : operand.element;
 }
 
+/// The accumulator of a sum of products whose operands have this type. Boxes of bytes may be exchanged in pairs on the way to
+/// an operand buffer, and an accumulator has as many lines as the operand buffers. Both sides of a queue have the tile as it is.
+static Value allocateAccumulator(KernelContext &c, const Tile &out, Value sum, Type operand,
+                                 Location loc, bool rotates) {
+  Extents2 extents = out.extents;
+  if (operand && (ringOf(c, sum) || !isHanded(c.cores, sum))) {
+    int64_t box = productBox(pto::elementBytes(operand));
+    extents.rows = roundUp(extents.rows, box);
+    extents.cols = roundUp(extents.cols, box);
+  }
+  return allocate(c, ir::Place::Acc, "acc", extents, out.element, loc, rotates);
+}
+
 Tile accumulatorTile(KernelContext &c, scf::ForOp loop, Value argument) {
   std::optional<Tile> made = tileFor(c, loop, argument.getType());
   if (!made)
@@ -148,7 +161,8 @@ Tile accumulatorTile(KernelContext &c, scf::ForOp loop, Value argument) {
   for (Value init : loop.getInitArgs())
     if (init.getType() == argument.getType())
       loc = named(c, init);
-  tile.buffer = allocate(c, ir::Place::Acc, "acc", tile.extents, tile.element, loc);
+  Value sum = loop.getTiedLoopYieldedValue(cast<BlockArgument>(argument))->get();
+  tile.buffer = allocateAccumulator(c, tile, sum, factorsOf(sum), loc, /*rotates=*/false);
   Type operand;
   loop.walk([&](ir::MatmulOp product) { operand = typeOfZeros(product); });
   // The variable goes through a nest of loops, from the outer argument to the inner one. Where any of these has no rounds, there is no
@@ -249,7 +263,7 @@ static Tile extractedOnce(KernelContext &c, const Tile &a, Location loc) {
     return left;
   Value zero = constant(c, 0);
   Extents2 extents = a.extents;
-  extents.rows = linesFor(a, "nz", extents.rows);
+  extents.rows = roundUp(extents.rows, productBox(pto::elementBytes(a.element)));
   left.operand = allocate(c, ir::Place::Left, leftLayout(c), extents, a.element, withoutName(loc),
                           /*rotates=*/false);
   emit(c, loc, InstructionId::TExtract, {a.buffer, zero, zero}, {left.operand});
@@ -292,8 +306,7 @@ static void multiplyIntoRing(KernelContext &c, Operation *op, const Tile &a, con
                                 productsAtOnce(c.cores, c.options), c.machine);
   Value number = numberOfRound(c, result);
   auto make = [&](const Tile &left, const Tile &right, Value col) {
-    out.buffer = allocate(c, ir::Place::Acc, "acc", out.extents, out.element, named(c, result),
-                          way.takesTurns);
+    out.buffer = allocateAccumulator(c, out, result, a.element, named(c, result), way.takesTurns);
     multiply(c, left, right, out, {}, loc);
     // A whole product needs its slot only when it is finished, so the multiplication runs before
     // the wait.
@@ -353,8 +366,8 @@ static void lowerMatmul(KernelContext &c, Operation *op) {
       return;
     out = *whole;
     out.form = Form::Acc;
-    out.buffer = allocate(c, ir::Place::Acc, "acc", out.extents, out.element, named(c, result),
-                          /*rotates=*/true);
+    out.buffer =
+        allocateAccumulator(c, out, result, a->element, named(c, result), /*rotates=*/true);
   }
   Tile left = asProductReads(c, *a), right = asProductReads(c, *b);
   for (auto [number, scales] : llvm::enumerate(cast<ir::MatmulOp>(op).getScales())) {
@@ -461,8 +474,9 @@ static Value loadScales(KernelContext &c, const MemoryBox &all, const StepOfScal
 /// accumulator begins here; null: it does.
 static void multiplyStep(KernelContext &c, const Tile &a, const Tile &b, const Tile &out,
                          Value begins, Value at, Value length, int64_t step, Location loc) {
-  Extents2 leftExtents{linesFor(a, "nz", out.extents.rows), step, out.extents.validRows, length};
-  Extents2 rightExtents{step, linesFor(b, "zn", out.extents.cols), length, out.extents.validCols};
+  auto sum = cast<pto::TileBufType>(out.buffer.getType());
+  Extents2 leftExtents{linesFor(a, "nz", sum.getRows()), step, out.extents.validRows, length};
+  Extents2 rightExtents{step, linesFor(b, "zn", sum.getCols()), length, out.extents.validCols};
   ProductShape shape{out.extents.rows,
                      out.extents.cols,
                      step,
