@@ -505,6 +505,38 @@ def folded_row(draw, n):
     return {"a": a, "b": b, "h": h}, {"y": y, "p": p, "last": latest(h, 0)}
 
 
+def after(a, b, axis):
+    a, b = np.moveaxis(a, axis, 0).astype("f8"), np.moveaxis(b, axis, 0).astype("f8")
+    p, q = np.ones(a.shape), np.zeros(a.shape)
+    for t in range(len(a)):
+        p[t] = a[t] * (p[t - 1] if t else 1)
+        q[t] = b[t] + a[t] * (q[t - 1] if t else 0)
+    return np.moveaxis(p, 0, axis).astype("f4"), np.moveaxis(q, 0, axis).astype("f4")
+
+
+def recurrences(draw, t, c):
+    a, b = np.abs(draw(t, c)) / (1 + np.abs(draw(t, c))), draw(t, c)
+    p, q = after(a, b, 0)
+    h = b
+    for _ in range(3):
+        h = after(a, h, 0)[1] / 4
+    return {"a": a, "b": b}, {"p": p, "q": q, "along": after(a, b, 1)[1], "twice": h}
+
+
+def three_axes(draw, b, t, c):
+    x, a, h, k = draw(b, t, c), draw(b, t, c) / 4, draw(b, t, c).astype(np.float16), (draw(b, t, c) * 9000).astype(np.int64)
+    wanted = {"middle": after(a / 2, x, 1)[1], "front": np.maximum.accumulate(k, 0), "last": np.maximum.accumulate(h, 2)}
+    return {"x": x, "a": a, "h": h, "k": k}, wanted
+
+
+def best(draw, t, c):
+    x = draw(t, c)
+    v, i = np.maximum.accumulate(x, 0), np.zeros((t, c), np.int32)
+    for n in range(1, t):
+        i[n] = np.where(x[n] > v[n - 1], n, i[n - 1])
+    return {"x": x}, {"v": v, "i": i}
+
+
 def shuffled(draw, b, c, h, w):
     x = draw(b, 4 * c, h, w)
     return {"x": x}, {"y": x.reshape(b, c, 2, 2, h, w).transpose(0, 1, 4, 2, 5, 3).reshape(b, c, 2 * h, 2 * w)}
@@ -567,6 +599,9 @@ def overwritten(draw, r, c):
 
 
 CASES = {
+    "recurrences": (recurrences, "scans", [(7, 130), (1, 1), (33, 70), (600, 9), (40, 300)]),
+    "three_axes": (three_axes, "scans", [(2, 7, 70), (1, 1, 1), (3, 33, 9), (2, 530, 3)]),
+    "best": (best, "scans", [(7, 130), (1, 1), (60, 33), (600, 9)]),
     "shuffled": (shuffled, "short_axes", [(2, 3, 5, 7), (1, 1, 1, 1), (1, 2, 33, 70), (1, 1, 2, 600)]),
     "unshuffled": (unshuffled, "short_axes", [(2, 3, 5, 7), (1, 1, 1, 1), (1, 2, 17, 70), (1, 1, 2, 600)]),
     "pools": (pools, "short_axes", [(2, 3, 5, 7), (1, 1, 1, 1), (1, 2, 17, 70), (3, 1, 2, 600)]),

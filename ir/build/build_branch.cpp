@@ -77,11 +77,17 @@ Bound buildIfExpr(BuildContext &c, const IfExpr &expr) {
   if (expr.fold)
     if (Bound whole = buildFold(c, *expr.fold, loc); whole.kind != Bound::Kind::None)
       return whole;
-  mlir::Value condition = buildValue(c, *expr.condition);
-  if (std::optional<bool> known = constantCondition(condition)) {
-    const ptl::Block *block = *known ? expr.thenBlock : expr.elseBlock;
+  // What is written out for a scan is one of two ways, between which lengths decide.
+  mlir::Value byPosition = expr.fold ? goesByPosition(c, *expr.fold, loc) : mlir::Value();
+  mlir::Value condition = byPosition ? byPosition : buildValue(c, *expr.condition);
+  auto buildArm = [&](bool first) {
+    if (byPosition && first)
+      return buildByPosition(c, *expr.fold, loc);
+    const ptl::Block *block = first || byPosition ? expr.thenBlock : expr.elseBlock;
     return block ? buildValueBlock(c, *block) : Bound();
-  }
+  };
+  if (std::optional<bool> known = constantCondition(condition))
+    return buildArm(*known);
   Slots slots = assignedSlots(c, {expr.thenBlock, expr.elseBlock});
   llvm::SmallVector<mlir::Value> before = slotValues(slots);
   bool hasValue = expr.type->kind != TypeKind::Void && expr.type->kind != TypeKind::Error;
@@ -90,18 +96,18 @@ Bound buildIfExpr(BuildContext &c, const IfExpr &expr) {
   // and moved.
   Region regions[2];
   llvm::SmallVector<mlir::Value> results[2];
-  auto build = [&](size_t arm, const ptl::Block *source) {
+  auto build = [&](size_t arm) {
     OpBuilder::InsertionGuard guard(c.b);
     c.b.createBlock(&regions[arm]);
     setSlots(slots, before);
-    Bound value = source ? buildValueBlock(c, *source) : Bound();
+    Bound value = buildArm(arm == 0);
     results[arm] = slotValues(slots);
     if (hasValue)
       flatten(value = readRefs(c, value, loc), results[arm]);
     return value;
   };
-  Bound result = build(0, expr.thenBlock);
-  build(1, expr.elseBlock);
+  Bound result = build(0);
+  build(1);
   llvm::SmallVector<mlir::Type> types(ValueRange(before).getTypes());
   for (mlir::Value value : llvm::ArrayRef(results[0]).drop_front(slots.size()))
     types.push_back(value.getType());

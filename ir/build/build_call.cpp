@@ -252,19 +252,48 @@ static bool isClosed(FoldOp op) {
               .wasInterrupted();
 }
 
-/// An array without an axis of extent 1.
-static mlir::Value withoutAxis(BuildContext &c, mlir::Value array, int64_t axis, Location loc) {
-  llvm::SmallVector<Extent> extents(extentsOf(array.getType()));
-  llvm::SmallVector<mlir::Value> offsets, lengths;
-  for (int64_t each = 0; each < static_cast<int64_t>(extents.size()); ++each) {
-    offsets.push_back(c.index(0));
-    lengths.push_back(lengthOf(c, array, each));
+/// One position of an axis, which what stands there lacks.
+struct AxisPosition {
+  int64_t axis;
+  mlir::Value at;
+};
+
+/// The box of an array or of storage at some positions.
+static Box boxAt(BuildContext &c, mlir::Value array, llvm::ArrayRef<AxisPosition> positions) {
+  Box box;
+  for (int64_t axis = 0; axis < rankOf(array.getType()); ++axis) {
+    box.offsets.push_back(c.index(0));
+    box.lengths.push_back(lengthOf(c, array, axis));
   }
+  for (auto [axis, at] : positions) {
+    box.offsets[static_cast<size_t>(axis)] = at;
+    box.lengths[static_cast<size_t>(axis)] = c.index(1);
+    box.dropped.push_back(axis);
+  }
+  llvm::sort(box.dropped);
+  return box;
+}
+
+/// The extents of an array without the axes of the positions.
+static llvm::SmallVector<Extent> extentsBeside(mlir::Type type,
+                                               llvm::ArrayRef<AxisPosition> positions) {
+  llvm::SmallVector<Extent> kept;
+  for (auto [axis, extent] : llvm::enumerate(extentsOf(type)))
+    if (llvm::none_of(positions, [&](const AxisPosition &each) {
+          return each.axis == static_cast<int64_t>(axis);
+        }))
+      kept.push_back(extent);
+  return kept;
+}
+
+static mlir::Value elementsAt(BuildContext &c, mlir::Value array,
+                              llvm::ArrayRef<AxisPosition> positions, Location loc) {
+  Box box = boxAt(c, array, positions);
+  llvm::SmallVector<Extent> kept = extentsBeside(array.getType(), positions);
   mlir::Type element = elementTypeOf(array.getType());
-  extents.erase(extents.begin() + axis);
-  mlir::Type type = extents.empty() ? element : mlir::Type(arrayTypeOf(element, extents));
-  return c.make<SliceOp>(loc, type, array, offsets, lengths, ValueRange(), mlir::Value(),
-                         c.b.getDenseI64ArrayAttr({axis}));
+  mlir::Type type = kept.empty() ? element : mlir::Type(arrayTypeOf(element, kept));
+  return c.make<SliceOp>(loc, type, array, box.offsets, box.lengths, ValueRange(), mlir::Value(),
+                         c.b.getDenseI64ArrayAttr(box.dropped));
 }
 
 Bound buildFold(BuildContext &c, const WrittenFold &fold, Location loc) {
@@ -299,7 +328,133 @@ Bound buildFold(BuildContext &c, const WrittenFold &fold, Location loc) {
   Bound result;
   result.kind = Bound::Kind::Parts;
   for (mlir::Value value : op.getResults())
-    result.parts.push_back(Bound::of(fold.keepsAxis ? value : withoutAxis(c, value, axis, loc)));
+    result.parts.push_back(
+        Bound::of(fold.keepsAxis ? value : elementsAt(c, value, {{axis, c.index(0)}}, loc)));
+  return result.parts.size() == 1 ? Bound(result.parts[0]) : result;
+}
+
+// ---- scans position by position ------------------------------------------------------------------
+
+/// The last axis beside the scan's is run by the lanes of vector units, one before it by cores.
+static constexpr size_t kMostLaneAxes = 2;
+/// From so many bytes of one position on, passes through memory take longer than a round: it takes about
+/// 50 ns on a3, and each pass reads the elements twice and writes them.
+static constexpr int64_t kManyBytes = 2048;
+/// Columns are turned into rows for the rounds, and back.
+static constexpr int64_t kManyBytesOfColumns = 4 * kManyBytes;
+/// A loop of fewer positions takes no longer than the launches of the passes.
+static constexpr int64_t kFewPositions = 512;
+
+mlir::Value goesByPosition(BuildContext &c, const WrittenFold &fold, Location loc) {
+  if (!c.binding.chip || c.isInKernel() || fold.isReduce || !fold.step || !fold.step->callee->body)
+    return {};
+  size_t rank = extentsOf(irType(c, *fold.operands.front()->type)).size();
+  int64_t most = fold.axis == -1 ? kManyBytesOfColumns : kManyBytes, bytes = 0;
+  for (const Expr *operand : fold.operands) {
+    auto bits = elementTypeOf(irType(c, *operand->type)).getIntOrFloatBitWidth();
+    if (bits < 8) // bits do not lie in memory as in tiles
+      return {};
+    bytes += bits / 8;
+  }
+  if (rank < 2 || rank > kMostLaneAxes + 1)
+    return {};
+  mlir::Value array = buildValue(c, *fold.operands.front());
+  auto axis = static_cast<int64_t>(rank) + fold.axis;
+  mlir::Value elements = c.index(1);
+  for (int64_t each = 0; each < static_cast<int64_t>(rank); ++each)
+    if (each != axis)
+      elements = c.b.createOrFold<arith::MulIOp>(loc, elements, lengthOf(c, array, each));
+  auto atLeast = [&](mlir::Value a, mlir::Value b) {
+    return c.b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, a, b);
+  };
+  return c.b.createOrFold<arith::OrIOp>(loc, atLeast(elements, c.index(most / bytes)),
+                                        atLeast(c.index(kFewPositions), lengthOf(c, array, axis)));
+}
+
+/// The function on what two positions hold, as arrays of the last axis beside the scan's.
+static Bound buildOnLanes(BuildContext &c, const WrittenFold &fold, ValueRange lanes) {
+  Frame frame = calleeFrame(c, *fold.step);
+  // The steps that are written out have the last axis of a matrix where its rows are.
+  int64_t along = fold.axis == -1 ? -2 : fold.axis;
+  frame.prefix.erase(frame.prefix.end() + along);
+  frame.prefix.erase(frame.prefix.begin(), frame.prefix.end() - 1);
+  for (auto [arg, lane] : llvm::zip_equal(fold.step->args, lanes))
+    frame.locals[arg.param->index] = Bound::of(lane);
+  checkElementTypes(c, frame);
+  frame.schedule = scheduleOf(c, *fold.step->callee, frame);
+  bindTunables(c, frame, {});
+  return readRefs(c, runCallee(c, *fold.step, std::move(frame)), c.here(*fold.step));
+}
+
+/// What the loop carries into its first round.
+static mlir::Value startOfLanes(BuildContext &c, const Expr &start, mlir::Value operand,
+                                llvm::ArrayRef<AxisPosition> positions, Location loc) {
+  llvm::SmallVector<mlir::Value> values;
+  for (int64_t axis = 0; axis < rankOf(operand.getType()); ++axis) {
+    bool isKept = llvm::none_of(
+        positions, [&](const AxisPosition &position) { return position.axis == axis; });
+    if (isKept && !extentsOf(operand.getType())[static_cast<size_t>(axis)].isConstant())
+      values.push_back(lengthOf(c, operand, axis));
+  }
+  values.push_back(buildValue(c, start));
+  OperationState state(loc, FullOp::getOperationName());
+  state.addOperands(values);
+  state.addTypes(arrayTypeOf(elementTypeOf(operand.getType()),
+                             extentsBeside(operand.getType(), positions)));
+  return c.b.create(state)->getResult(0);
+}
+
+/// The rounds along the axis of the last position, at the others, which are there already.
+static void buildRounds(BuildContext &c, const WrittenFold &fold,
+                        llvm::ArrayRef<mlir::Value> operands, llvm::ArrayRef<mlir::Value> storage,
+                        llvm::SmallVector<AxisPosition> positions, Location loc) {
+  llvm::SmallVector<mlir::Value> starts, next;
+  for (auto [operand, start] : llvm::zip_equal(operands, fold.starts))
+    starts.push_back(startOfLanes(c, *start, operand, positions, loc));
+  mlir::Value count = lengthOf(c, operands.front(), positions.back().axis);
+  auto loop = c.make<scf::ForOp>(loc, c.index(0), count, c.index(1), starts);
+  OpBuilder::InsertionGuard guard(c.b);
+  c.b.setInsertionPointToStart(loop.getBody());
+  positions.back().at = loop.getInductionVar();
+  llvm::SmallVector<mlir::Value> both(loop.getRegionIterArgs());
+  for (mlir::Value operand : operands)
+    both.push_back(elementsAt(c, operand, positions, loc));
+  flatten(buildOnLanes(c, fold, both), next);
+  for (auto [value, before, ref] : llvm::zip_equal(next, starts, storage)) {
+    value = castTo(c, value, before.getType(), loc);
+    Box box = boxAt(c, ref, positions);
+    c.make<StoreOp>(loc, value, ref, box.offsets, box.lengths, ValueRange(), mlir::Value(),
+                    c.b.getDenseI64ArrayAttr(box.dropped), IntegerAttr(), StringAttr());
+  }
+  c.make<scf::YieldOp>(loc, next);
+}
+
+Bound buildByPosition(BuildContext &c, const WrittenFold &fold, Location loc) {
+  llvm::SmallVector<mlir::Value> operands, storage;
+  for (const Expr *operand : fold.operands) {
+    operands.push_back(buildValue(c, *operand));
+    auto type = cast<ArrayType>(operands.back().getType());
+    storage.push_back(allocate(c, type, operands.back(), loc));
+  }
+  int64_t rank = rankOf(operands.front().getType()), axis = rank + fold.axis;
+  {
+    OpBuilder::InsertionGuard guard(c.b);
+    llvm::SmallVector<AxisPosition> positions;
+    // Of three axes the first one beside the scan's is a loop, whose rounds cores share.
+    if (rank > 2) {
+      int64_t other = axis == 0 ? 1 : 0;
+      mlir::Value count = lengthOf(c, operands.front(), other);
+      auto around = c.make<scf::ForOp>(loc, c.index(0), count, c.index(1));
+      c.b.setInsertionPointToStart(around.getBody());
+      positions.push_back({other, around.getInductionVar()});
+    }
+    positions.push_back({axis, mlir::Value()});
+    buildRounds(c, fold, operands, storage, positions, loc);
+  }
+  Bound result;
+  result.kind = Bound::Kind::Parts;
+  for (mlir::Value ref : storage)
+    result.parts.push_back(readRef(c, Bound::of(ref), loc));
   return result.parts.size() == 1 ? Bound(result.parts[0]) : result;
 }
 

@@ -439,6 +439,11 @@ std::optional<bool> rowsOfRounds(scf::ForOp loop) {
   return hasColumns;
 }
 
+bool hasRowsOfRounds(scf::ForOp loop) {
+  hoistPositions(loop);
+  return RoundBlocks(loop).find();
+}
+
 void blockRounds(scf::ForOp loop, int64_t rounds, unsigned &number) {
   llvm::SmallVector<scf::ForOp> loops;
   // Inner loops are collected first: a rewrite replaces the loop, so an outer loop is still there when its turn comes.

@@ -16,6 +16,9 @@ bool goesWithRounds(mlir::scf::ForOp loop, mlir::Value offset);
 /// Positions that are the same in all rounds move in front of their loop.
 std::optional<bool> rowsOfRounds(mlir::scf::ForOp loop);
 
+/// The same of the loop alone, whatever loops are in it, with rows and columns alike.
+bool hasRowsOfRounds(mlir::scf::ForOp loop);
+
 /// `for t in 0..T { s = f(s, x[t, :]) ; y[t, :] = s }` in a point of a grid waits for memory in each round. The
 /// loops that have `rowsOfRounds` are executed in blocks of `rounds`: the rows of a block are loaded at once
 /// (columns are turned into rows), what follows from them alone is computed for the whole block, the rounds read

@@ -189,9 +189,10 @@ void RecurrenceGrid::addRounds(llvm::SmallVector<Value> &upper, llvm::SmallVecto
   Value all = b_.createOrFold<arith::SubIOp>(loc_, loop_.getUpperBound(), loop_.getLowerBound());
   all = b_.createOrFold<arith::MaxSIOp>(loc_, all, constant(0));
   Value each = ceilDiv(all, ceilDiv(constant(tiles_.grids), tiles));
-  // Each point has whole blocks of rounds, so that only the last block of all may be shorter.
-  each = b_.createOrFold<arith::MulIOp>(loc_, ceilDiv(each, constant(rounds)), constant(rounds));
-  stepOfRounds_ = b_.createOrFold<arith::MaxSIOp>(loc_, each, constant(rounds));
+  // Each point has whole blocks of rounds, so that only the last block of all may be shorter. The blocks may be those of loops inside.
+  int64_t block = hasRowsOfRounds(loop_) ? rounds : 1;
+  each = b_.createOrFold<arith::MulIOp>(loc_, ceilDiv(each, constant(block)), constant(block));
+  stepOfRounds_ = b_.createOrFold<arith::MaxSIOp>(loc_, each, constant(block));
   upper.push_back(all);
   steps.push_back(stepOfRounds_);
 }
