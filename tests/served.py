@@ -19,6 +19,8 @@ class Ended(Exception):
 class Server:
     """One process; used by one thread."""
 
+    process = None  # until it has begun
+
     def __init__(self, program, environment: dict):
         self.process = subprocess.Popen([program, "--commands"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, env=environment)
         self.buffer, self.count = b"", 0
@@ -27,6 +29,8 @@ class Server:
         self.end()
 
     def end(self) -> None:
+        if self.process is None:
+            return
         self.process.kill()
         self.process.wait()
         self.process.stdin.close()

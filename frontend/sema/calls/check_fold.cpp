@@ -92,8 +92,12 @@ bool Fold::readCallee(const CallArgument &arg) {
     return false;
   }
   callee = ref.callable;
-  if (callee->hasErrors)
+  if (callee->hasErrors) {
+    // What the result would have been given to is not missing by a mistake of its own.
+    if (ctx.decl)
+      ctx.decl->hasErrors = true;
     return false;
+  }
   if (isAssociative(*callee))
     return true;
   reportFold(*this, arg.span, "`" + text + "`, which is not declared to be associative")
