@@ -69,9 +69,7 @@ struct PositionsOfPart : OpRewritePattern<SliceOp> {
 struct JoinWithoutEmptyParts : OpRewritePattern<ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ConcatOp op, PatternRewriter &rewriter) const override {
-    auto isEmpty = [&](Value part) {
-      return extentsOf(part.getType())[op.getAxis()].length == 0;
-    };
+    auto isEmpty = [&](Value part) { return extentsOf(part.getType())[op.getAxis()].length == 0; };
     llvm::SmallVector<Value> parts = llvm::to_vector(
         llvm::make_filter_range(op->getOperands(), [&](Value part) { return !isEmpty(part); }));
     if (parts.empty() || parts.size() == op->getNumOperands())
@@ -136,7 +134,9 @@ struct JoinBranches : OpRewritePattern<scf::IfOp> {
 
 static FrozenRewritePatternSet patternsOf(MLIRContext &context) {
   RewritePatternSet patterns(&context);
-  patterns.add<DropIdleTranspose, PositionsOfPart, JoinWithoutEmptyParts, SinkStorage, JoinBranches>(&context);
+  patterns
+      .add<DropIdleTranspose, PositionsOfPart, JoinWithoutEmptyParts, SinkStorage, JoinBranches>(
+          &context);
   for (Dialect *dialect : context.getLoadedDialects())
     dialect->getCanonicalizationPatterns(patterns);
   for (RegisteredOperationName op : context.getRegisteredOperations())
