@@ -399,8 +399,8 @@ static mlir::Value startOfLanes(BuildContext &c, const Expr &start, mlir::Value 
   values.push_back(buildValue(c, start));
   OperationState state(loc, FullOp::getOperationName());
   state.addOperands(values);
-  state.addTypes(arrayTypeOf(elementTypeOf(operand.getType()),
-                             extentsBeside(operand.getType(), positions)));
+  state.addTypes(
+      arrayTypeOf(elementTypeOf(operand.getType()), extentsBeside(operand.getType(), positions)));
   return c.b.create(state)->getResult(0);
 }
 
