@@ -70,7 +70,6 @@ struct CoreClock {
   /// states, since cores are queried far more often than their pipes advance.
   Cycles notBefore[kNumPipes] = {};
   Cycles scalar = 0;
-  uint32_t touches = 0; ///< transfers that looked into L2, if its block represents others
   bool begun = false;
   bool scalarWaits = false;
   uint32_t scalarRecord = kNoRecord;

@@ -3,8 +3,6 @@
 #include "runtime/sim/time/engine_repeat.h"
 #include "runtime/sim/time/engine_sample.h"
 
-#include <algorithm>
-
 namespace ptl::rt::sim {
 
 // `notBefore` is the time at which the pipe is looked at again; until then it need not be.
@@ -152,51 +150,21 @@ static OperationCost costOf(const Engine &e, const CoreClock &clock, Pipe pipe,
   return onlyFirst ? OperationCost{} : cost; // the other vector cores push nothing
 }
 
-namespace {
-/// The bytes of a transfer that the second-level cache does not have yet.
-struct SecondLevelMisses {
-  int64_t missed = 0;
-  int64_t filled = 0; ///< of these, what the cache has now
-  double part = 1;    ///< of the blocks it stands for, the share that misses
-};
-} // namespace
-
-/// Of a block that stands for others, lines count that another such block has brought: the blocks
-/// beside it, which are not simulated, have other neighbours.
-static SecondLevelMisses touchSecond(Engine &e, CoreClock &clock, const View &view,
-                                     const Issued &head) {
-  LaunchClock &launch = *clock.group->launch;
-  uint32_t array = launch.request.arrays[static_cast<size_t>(view.array)];
-  ByteRange *touched = &launch.touched[static_cast<size_t>(view.array)];
-  SecondLevelMisses result;
-  if (!launch.sharing) {
-    result.missed = result.filled = e.second.touch(array, view, touched);
-    return result;
-  }
-  const Toucher who{launch.number, launch.sharing->numberOf(clock.group->group->block()),
-                    static_cast<uint32_t>(head.ordinal)};
-  Touch got = e.second.touchAs(who, array, view, touched);
-  result.missed = result.filled = got.missed;
-  if (std::optional<double> each = launch.sharing->missing(
-          clock.core->isCube(), head.step, head.ordinal, {who.block, clock.touches++})) {
-    result.missed += got.byOthers;
-    if (result.missed > 0)
-      result.part = got.own() * *each / static_cast<double>(result.missed);
-  }
-  return result;
-}
-
 /// Joins the shared bandwidths that a transfer uses.
 static void joinShared(Engine &e, CoreClock &clock, Pipe pipe, const OperationCost &cost,
                        const Issued &head) {
   PipeClock &state = clock.pipes[at(pipe)];
   const SharedMemoryCost &memory = e.model.costs().memory;
   LaunchClock &launch = *clock.group->launch;
-  SecondLevelMisses misses;
+  int64_t missed = 0;
   state.array = -1;
   if (cost.view && cost.view->array >= 0)
-    misses = touchSecond(e, clock, *cost.view, head);
-  auto [missed, filled, part] = misses;
+    // The second-level cache tells how many bytes are not in it yet.
+    missed = e.second.touch(launch.request.arrays[static_cast<size_t>(cost.view->array)],
+                            *cost.view, &launch.touched[static_cast<size_t>(cost.view->array)]);
+  double part = 1; // of the blocks it stands for, the share that misses
+  if (launch.sharing && missed > 0)
+    part = launch.sharing->missing(clock.core->isCube(), head.step, head.ordinal);
   // The part that follows stands for one that data chooses, which others may have touched.
   if (missed > 0 && !cost.writes && cost.view->isSomewhere) {
     state.array = cost.view->array;
@@ -209,7 +177,7 @@ static void joinShared(Engine &e, CoreClock &clock, Pipe pipe, const OperationCo
   double weight = launch.weightOf(clock.group->group->block());
   state.brought = static_cast<int64_t>(static_cast<double>(missed) * part * weight);
   launch.brought += state.brought;
-  e.second.forget(std::max<int64_t>(state.brought - filled, 0));
+  e.second.forget(std::max<int64_t>(state.brought - missed, 0));
   missed = static_cast<int64_t>(static_cast<double>(missed) * part);
   if (cost.writes) // L2 takes the bytes; writing them back to memory is not modelled
     missed = 0;
@@ -224,7 +192,7 @@ static void joinShared(Engine &e, CoreClock &clock, Pipe pipe, const OperationCo
   uint32_t id = clock.number * static_cast<uint32_t>(kNumPipes) + static_cast<uint32_t>(at(pipe));
   if (missed > 0)
     // A miss adds the latency of the memory to the transfer's own time.
-    state.ownEnd += std::min(part, 1.0) * memory.missLatency;
+    state.ownEnd += part * memory.missLatency;
   state.least = std::max(state.ownEnd - e.now, static_cast<double>(cost.bytes) / cost.rate);
   if (memory.l2Rate > 0) {
     ++state.pending;

@@ -185,35 +185,8 @@ uint32_t SecondLevel::add(int64_t bytes, bool warm) {
   warm_.push_back(warm);
   touched_.emplace_back();
   stamps_.emplace_back();
-  blocks_.emplace_back();
   next_.push_back(0);
   return static_cast<uint32_t>(bytes_.size() - 1);
-}
-
-/// The word of a line: the launch and its round, whether it brought the line, and a bit for each of its blocks. What was brought
-/// in an earlier round is there for all blocks.
-void SecondLevel::noteBlock(uint32_t array, int64_t line, bool isBrought) {
-  constexpr uint32_t brought = uint32_t(1) << Toucher::most, launchBits = 16, roundBits = 6,
-                     roundMask = (1 << roundBits) - 1;
-  Lines &lines = blocks_[array];
-  auto number = static_cast<size_t>(line >> kPieceBits);
-  if (number >= lines.size())
-    lines.resize(std::max(number + 1, 2 * lines.size()));
-  std::vector<uint32_t> &piece = lines[number];
-  if (piece.empty())
-    piece.resize(size_t(1) << kPieceBits);
-  uint32_t &word = piece[static_cast<size_t>(line & ((int64_t(1) << kPieceBits) - 1))];
-  uint32_t launch = ((who_->launch + 1) << roundBits | (who_->round & roundMask)) << launchBits,
-           own = uint32_t(1) << who_->block;
-  bool isOfLaunch = word >> launchBits == launch >> launchBits;
-  if (isBrought)
-    word = launch | brought | own;
-  else if (!isOfLaunch)
-    word = launch | own;
-  else if (!(word & own)) {
-    byOthers_ += word & brought ? lineBytes_ : 0;
-    word |= own;
-  }
 }
 
 void SecondLevel::touchRun(uint32_t array, int64_t first, int64_t last) {
@@ -233,31 +206,13 @@ void SecondLevel::touchRun(uint32_t array, int64_t first, int64_t last) {
       uint32_t &stamp = piece[static_cast<size_t>(line & (pieceSize - 1))];
       // A line is in the cache if fewer lines have been filled since than it holds: this
       // approximates replacement by age.
-      bool isMissed = false;
       if (!stamp || !isIn(stamp)) {
-        isMissed = !isWarm(array, line);
-        missed_ += isMissed ? lineBytes_ : 0;
+        missed_ += isWarm(array, line) ? 0 : lineBytes_;
         ++filled_;
       }
       stamp = std::max(filled_, 1u);
-      lines_ += lineBytes_;
-      if (who_)
-        noteBlock(array, line, isMissed);
     }
   }
-}
-
-Touch SecondLevel::touchAs(Toucher who, uint32_t array, const View &view, ByteRange *touched) {
-  who_ = who;
-  Touch result;
-  result.missed = touch(array, view, touched);
-  who_.reset();
-  result.lines = lines_;
-  result.byOthers = byOthers_;
-  result.bytes = elemBytes(view.elem);
-  for (int i = 0; i < view.rank; ++i)
-    result.bytes *= view.shape[i];
-  return result;
 }
 
 int64_t SecondLevel::touch(uint32_t array, View view, ByteRange *touched) {
@@ -275,7 +230,7 @@ int64_t SecondLevel::touch(uint32_t array, View view, ByteRange *touched) {
     if (touched)
       *touched = {0, bytes_[array]};
   }
-  missed_ = lines_ = byOthers_ = 0;
+  missed_ = 0;
   int64_t size = elemBytes(view.elem);
   // The axis whose elements lie closest runs; the others are walked.
   int run = view.rank - 1;

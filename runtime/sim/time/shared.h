@@ -5,7 +5,6 @@
 #include "runtime/sim/time/cost.h"
 
 #include <limits>
-#include <optional>
 #include <queue>
 
 namespace ptl::rt::sim {
@@ -95,26 +94,6 @@ struct ByteRange {
   void cover(ByteRange other);
 };
 
-/// What a view touched, in bytes. Those of lines count whole lines.
-struct Touch {
-  int64_t bytes = 0;             ///< of the view's elements
-  int64_t lines = 0, missed = 0; ///< of all lines; of those that were not in the cache
-  int64_t byOthers = 0; ///< of lines that another block of the launch has brought in this round
-  /// Of the view's bytes those whose lines the block would have missed without the others.
-  double own() const {
-    return lines ? static_cast<double>(bytes) * static_cast<double>(missed + byOthers) /
-                       static_cast<double>(lines)
-                 : 0;
-  }
-};
-
-/// One of the blocks of a launch that represent others, counted from 0.
-struct Toucher {
-  static constexpr uint32_t most = 15;
-  uint32_t launch = 0, block = 0;
-  uint32_t round = 0; ///< of the outermost loop
-};
-
 /// The contents of the second-level cache: a line of global memory is in it if at most the cache's
 /// size has been filled since the line was last touched (LRU).
 class SecondLevel {
@@ -131,9 +110,6 @@ public:
   /// missed. A view at an unknown position is assumed to begin where the previous one ended,
   /// cyclically. `touched` is extended to cover its bytes.
   int64_t touch(uint32_t array, View view, ByteRange *touched = nullptr);
-  /// The same for a block that represents others, which tells what it would have missed without the
-  /// other blocks.
-  Touch touchAs(Toucher who, uint32_t array, const View &view, ByteRange *touched = nullptr);
   /// Records that core groups that are not simulated have accessed these bytes of an array in order,
   /// since the cache had been filled with `since` lines.
   void setTouched(uint32_t array, ByteRange range, uint32_t since);
@@ -155,12 +131,7 @@ private:
   int shift_;         ///< log2 of the line size; -1: the line size is not a power of two
   uint32_t capacity_; ///< in lines
   uint32_t filled_ = 0;
-  int64_t missed_ = 0, lines_ = 0, byOthers_ = 0; ///< of the running touch
-  std::optional<Toucher> who_;                    ///< likewise
-  /// For each line the launch that touched it last, whether it brought it, and which of its blocks
-  /// have touched it.
-  std::vector<Lines> blocks_;
-  void noteBlock(uint32_t array, int64_t line, bool isBrought);
+  int64_t missed_ = 0;
   std::vector<int64_t> bytes_; ///< of each array
   std::vector<bool> warm_;
   struct Touched {

@@ -135,57 +135,30 @@ double Sharing::groupsInTurn(int64_t block, int64_t round) const {
   return std::max(1.0, own.each > 0 ? std::min(groups, work / own.each) : groups);
 }
 
-uint32_t Sharing::numberOf(int64_t block) const {
-  auto place = std::find(chosen_.begin(), chosen_.end(), block);
-  auto number = static_cast<uint32_t>(place - chosen_.begin());
-  return std::min(number, Toucher::most - 1);
-}
-
 void Sharing::compare(SecondLevel ofAll, SecondLevel ofChosen) {
   std::set<int64_t> chosen(chosen_.begin(), chosen_.end());
-  // One cache counts the misses of all blocks, another those of the chosen ones alone. Bytes are compared with bytes: how many
-  // lines they lie in is chance where neighbours share lines, and so is whether a neighbour is one of the chosen blocks.
+  // One cache counts the misses of all blocks, another those of the chosen ones alone.
   for (size_t later : {0, 1})
     for (const auto &[site, views] : views_[later]) {
-      Parts all;
-      double own = 0, count = 0, sum = 0;
+      double all = 0, alone = 0, count = 0;
       for (const auto &[block, view] : views) {
         auto array = static_cast<uint32_t>(view.array);
-        all.blocks.push_back(static_cast<double>(ofAll.touch(array, view)));
-        sum += all.blocks.back();
+        all += static_cast<double>(ofAll.touch(array, view));
         if (!chosen.count(block))
           continue;
         ++count;
-        own += ofChosen.touchAs({0, numberOf(block), 0}, array, view).own();
+        alone += static_cast<double>(ofChosen.touch(array, view));
       }
-      if (own <= 0)
-        continue;
-      std::sort(all.blocks.begin(), all.blocks.end());
-      for (double &each : all.blocks)
-        each /= own / count;
-      all.mean = sum / static_cast<double>(views.size()) / (own / count);
-      parts_[later][site] = std::move(all);
+      if (alone > 0)
+        parts_[later][site] =
+            std::min(all / static_cast<double>(views.size()) / (alone / count), 1.0);
     }
 }
 
-std::optional<double> Sharing::missing(bool cube, const Step *step, int64_t round,
-                                       Turn turn) const {
-  const std::map<Site, Parts> &parts = parts_[round > 0];
+double Sharing::missing(bool cube, const Step *step, int64_t round) const {
+  const std::map<Site, double> &parts = parts_[round > 0];
   auto found = parts.find({cube, step});
-  if (found == parts.end())
-    return std::nullopt;
-  const Parts &all = found->second;
-  constexpr uint32_t unlike = 4; // transfers
-  // Where a few blocks bring what all read, the chosen ones would bring nothing or far too much.
-  constexpr double few = 4;
-  if (turn.transfer >= unlike || all.blocks.back() > few * all.mean)
-    return all.mean;
-  // Multiples of the golden ratio are spread evenly, however many there are.
-  constexpr double golden = 0.6180339887498949;
-  double place = static_cast<double>(turn.block) / static_cast<double>(chosen_.size()) +
-                 golden * static_cast<double>(turn.transfer);
-  auto count = static_cast<double>(all.blocks.size());
-  return all.blocks[static_cast<size_t>((place - std::floor(place)) * count)];
+  return found == parts.end() ? 1 : found->second;
 }
 
 } // namespace ptl::rt::sim

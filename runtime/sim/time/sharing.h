@@ -37,17 +37,9 @@ public:
   double groupsInTurn(int64_t block, int64_t round) const;
   /// The number of groups that move data, also if all of them run; 0 if it is unknown.
   int64_t numWorking() const { return numWorking_; }
-  /// The number of a chosen block, and of a transfer of one of its cores.
-  struct Turn {
-    uint32_t block = 0, transfer = 0;
-  };
-  /// The number of a chosen block.
-  uint32_t numberOf(int64_t block) const;
-  /// For each byte that a chosen block would read at a step from lines that are not in the cache if
-  /// it were alone: the bytes of lines that each of all blocks misses. `round` is the iteration of
-  /// the outermost loop; nullopt if the step is unknown. Blocks miss unequally where neighbours share lines, and then no longer
-  /// want the rates all at one time: the first transfers of the chosen ones are as unlike.
-  std::optional<double> missing(bool cube, const Step *step, int64_t round, Turn turn) const;
+  /// Of the bytes that the chosen blocks alone would miss in the cache at a step, the share that
+  /// all blocks together would miss, too. `round` is the iteration of the outermost loop.
+  double missing(bool cube, const Step *step, int64_t round) const;
 
 private:
   /// What each block moves at its first execution of a step.
@@ -55,15 +47,12 @@ private:
   using Site = std::pair<bool, const Step *>;
   void weigh(const std::map<int64_t, Cycles> &longest);
   void choose(int64_t most, std::map<int64_t, Cycles> &longest, std::map<int64_t, int64_t> &rounds);
-  /// Computes `parts_`, see `missing`.
+  /// Computes `parts_`: for each byte that the chosen blocks alone would miss, how many all blocks
+  /// would miss.
   void compare(SecondLevel ofAll, SecondLevel ofChosen);
 
-  std::map<Site, Views> views_[2]; ///< in the first iteration, and in a later one
-  struct Parts {
-    double mean = 0;
-    std::vector<double> blocks; ///< in the order of what they miss
-  };
-  std::map<Site, Parts> parts_[2]; ///< likewise
+  std::map<Site, Views> views_[2];  ///< in the first iteration, and in a later one
+  std::map<Site, double> parts_[2]; ///< likewise
   std::set<int64_t> working_;
   std::vector<int64_t> chosen_;
   std::map<int64_t, double> weights_; ///< by chosen block
