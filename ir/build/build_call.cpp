@@ -193,17 +193,17 @@ Bound buildCall(BuildContext &c, const CallExpr &expr) {
 
 // ---- folds with a function: one operation, instead of steps that each go through all elements ----
 
-/// The body of an elementwise function whose parameters are these arrays of one element.
-static Bound buildOnElements(BuildContext &c, const CallExpr &expr, ValueRange elements) {
+/// The body of an elementwise function whose parameters are these arrays, which have the extents of the prefix.
+static Bound buildOnArrays(BuildContext &c, const CallExpr &expr, std::vector<Dim> prefix,
+                           ValueRange arrays) {
   Frame frame = calleeFrame(c, expr);
-  // Whatever shape the arrays of the call have, one element of each is combined at a time.
-  frame.prefix = {c.dims.constant(1)};
-  for (auto [arg, element] : llvm::zip_equal(expr.args, elements))
-    frame.locals[arg.param->index] = Bound::of(element);
+  frame.prefix = std::move(prefix);
+  for (auto [arg, array] : llvm::zip_equal(expr.args, arrays))
+    frame.locals[arg.param->index] = Bound::of(array);
   checkElementTypes(c, frame);
   frame.schedule = scheduleOf(c, *expr.callee, frame);
   bindTunables(c, frame, {});
-  return runCallee(c, expr, std::move(frame));
+  return readRefs(c, runCallee(c, expr, std::move(frame)), c.here(expr));
 }
 
 /// Whether there is code for a fold. Dimensions and tunables of the function would be values from around the body.
@@ -230,7 +230,8 @@ static void buildBody(BuildContext &c, const WrittenFold &fold, FoldOp op, Locat
   mlir::Block *body =
       c.b.createBlock(&op.getBody(), {}, both, llvm::SmallVector<Location>(both.size(), loc));
   llvm::SmallVector<mlir::Value> values, combined;
-  flatten(readRefs(c, buildOnElements(c, *fold.step, body->getArguments()), loc), values);
+  // Whatever shape the arrays of the call have, one element of each is combined at a time.
+  flatten(buildOnArrays(c, *fold.step, {c.dims.constant(1)}, body->getArguments()), values);
   for (auto [value, type] : llvm::zip(values, types))
     combined.push_back(castTo(c, value, type, loc));
   c.make<FoldYieldOp>(loc, combined);
@@ -371,31 +372,23 @@ mlir::Value goesByPosition(BuildContext &c, const WrittenFold &fold, Location lo
                                         atLeast(c.index(kFewPositions), lengthOf(c, array, axis)));
 }
 
-/// The function on what two positions hold, as arrays of the last axis beside the scan's.
-static Bound buildOnLanes(BuildContext &c, const WrittenFold &fold, ValueRange lanes) {
-  Frame frame = calleeFrame(c, *fold.step);
-  // The steps that are written out have the last axis of a matrix where its rows are.
-  int64_t along = fold.axis == -1 ? -2 : fold.axis;
-  frame.prefix.erase(frame.prefix.end() + along);
-  frame.prefix.erase(frame.prefix.begin(), frame.prefix.end() - 1);
-  for (auto [arg, lane] : llvm::zip_equal(fold.step->args, lanes))
-    frame.locals[arg.param->index] = Bound::of(lane);
-  checkElementTypes(c, frame);
-  frame.schedule = scheduleOf(c, *fold.step->callee, frame);
-  bindTunables(c, frame, {});
-  return readRefs(c, runCallee(c, *fold.step, std::move(frame)), c.here(*fold.step));
+/// The last axis beside the scan's, by what the steps that are written out say of their arrays.
+static std::vector<Dim> lanesOf(BuildContext &c, const WrittenFold &fold) {
+  std::vector<Dim> lanes = calleeFrame(c, *fold.step).prefix;
+  // The steps have the last axis of a matrix where its rows are.
+  lanes.erase(lanes.end() + (fold.axis == -1 ? -2 : fold.axis));
+  lanes.erase(lanes.begin(), lanes.end() - 1);
+  return lanes;
 }
 
 /// What the loop carries into its first round.
 static mlir::Value startOfLanes(BuildContext &c, const Expr &start, mlir::Value operand,
                                 llvm::ArrayRef<AxisPosition> positions, Location loc) {
+  Box box = boxAt(c, operand, positions);
   llvm::SmallVector<mlir::Value> values;
-  for (int64_t axis = 0; axis < rankOf(operand.getType()); ++axis) {
-    bool isKept = llvm::none_of(
-        positions, [&](const AxisPosition &position) { return position.axis == axis; });
-    if (isKept && !extentsOf(operand.getType())[static_cast<size_t>(axis)].isConstant())
-      values.push_back(lengthOf(c, operand, axis));
-  }
+  for (auto [axis, extent] : llvm::enumerate(extentsOf(operand.getType())))
+    if (!extent.isConstant() && !llvm::is_contained(box.dropped, static_cast<int64_t>(axis)))
+      values.push_back(box.lengths[axis]);
   values.push_back(buildValue(c, start));
   OperationState state(loc, FullOp::getOperationName());
   state.addOperands(values);
@@ -419,12 +412,10 @@ static void buildRounds(BuildContext &c, const WrittenFold &fold,
   llvm::SmallVector<mlir::Value> both(loop.getRegionIterArgs());
   for (mlir::Value operand : operands)
     both.push_back(elementsAt(c, operand, positions, loc));
-  flatten(buildOnLanes(c, fold, both), next);
+  flatten(buildOnArrays(c, *fold.step, lanesOf(c, fold), both), next);
   for (auto [value, before, ref] : llvm::zip_equal(next, starts, storage)) {
     value = castTo(c, value, before.getType(), loc);
-    Box box = boxAt(c, ref, positions);
-    c.make<StoreOp>(loc, value, ref, box.offsets, box.lengths, ValueRange(), mlir::Value(),
-                    c.b.getDenseI64ArrayAttr(box.dropped), IntegerAttr(), StringAttr());
+    storeBox(c, value, ref, boxAt(c, ref, positions), AssignMode::Set, loc);
   }
   c.make<scf::YieldOp>(loc, next);
 }
