@@ -1,6 +1,7 @@
 #include "codegen/pto/emit_pto_buffers.h"
 
 #include "codegen/pto/buffer_address.h"
+#include "codegen/pto/popped_tiles.h"
 #include "codegen/pto/pto_tiles.h"
 #include "codegen/pto/windows.h"
 
@@ -34,19 +35,10 @@ void emitSlot(PtoCode &code, MultiTileGetOp op) {
 }
 
 void emitWindow(PtoCode &code, SubsetOp op) {
-  TileBufType source = bufferTypeOf(op), window = op.getType();
-  // A pop gives a tile whose address only PTOAS knows.
   const TileAddress *known = code.addressOf(op.getSource());
-  if (!known) {
-    code.missing(
-        op,
-        "a window into a tile whose address a pop gives has no spelling in this version of PTOAS");
-    return code.line(op, code.result(op) + "pto.subset " + code.name(op.getSource()) + "[" +
-                             code.name(op.getRow()) + ", " + code.name(op.getCol()) + "] sizes [" +
-                             std::to_string(window.getRows()) + ", " +
-                             std::to_string(window.getCols()) +
-                             "] : " + code.typeOf(op.getSource()));
-  }
+  if (!known)
+    return emitPoppedWindow(code, op);
+  TileBufType source = bufferTypeOf(op);
   TileAddress address = *known;
   WindowStrides strides = windowStrides(source);
   std::string base = code.plainName(op.getResult());
@@ -135,18 +127,7 @@ bool emitBuffer(PtoCode &code, Operation *op) {
       .Case<TReshapeOp, BitcastOp>([&](auto made) {
         return emitAlias(code, op, made.getSource(), made.getValidRow(), made.getValidCol()), true;
       })
-      .Case<DeclareTileOp>([&](DeclareTileOp made) {
-        code.line(op, code.result(op) + "pto.declare_tile -> " + code.typeText(made.getType()));
-        // A declared tile gets its address from a pop and has its lengths set before.
-        if (made.getValidRow() && made.getValidCol())
-          code.line(op, "pto.set_validshape " + code.name(made) + ", " +
-                            code.name(made.getValidRow()) + ", " + code.name(made.getValidCol()) +
-                            " : " + code.typeText(made.getType()));
-        else if (made.getValidRow() || made.getValidCol())
-          code.missing(
-              op, "a popped tile with one length that is not constant has no spelling in PTOAS");
-        return true;
-      })
+      .Case<DeclareTileOp>([&](DeclareTileOp made) { return emitPoppedTile(code, made), true; })
       .Case<SetValidShapeOp>([&](SetValidShapeOp made) {
         code.line(op, "pto.set_validshape " + code.names(op->getOperands()) + " : " +
                           code.typeOf(made.getSource()));

@@ -42,6 +42,13 @@ public:
   const std::string &plainName(mlir::Value value) { return names_.of(value); }
   /// An unused name with `%` that resembles `wanted`.
   std::string fresh(llvm::StringRef wanted) { return "%" + names_.fresh(wanted); }
+  /// From now on the first value is called as the second.
+  void nameAlike(mlir::Value value, mlir::Value other) {
+    names_.set(value, std::string(names_.of(other)));
+  }
+  bool isNamedAlike(mlir::Value value, mlir::Value other) {
+    return names_.has(value) && names_.of(value) == names_.of(other);
+  }
   std::string typeText(mlir::Type type) const { return types_.of(type); }
   /// The type that a value has in the text.
   std::string typeOf(mlir::Value value) const;
