@@ -85,7 +85,9 @@ void PartsRun::repeat(const PlacedLoop &loop, const std::vector<Value> &args) {
   const PlacedValue &first = placed_.values[loop.first];
   int64_t at = number(loop.lo, first), step = number(loop.step, first), hi = number(loop.hi, first);
   if (step < 1)
-    stopAt(RunStatus::Arithmetic, "the loop counts by " + std::to_string(step) + ", not forwards",
+    stopAt(RunStatus::Arithmetic,
+           loop.stmt->head.range ? "the size of a tile is " + std::to_string(step)
+                                 : "the loop counts by " + std::to_string(step) + ", not forwards",
            loop.stmt->head.iterable->span);
   int64_t left = at < hi ? (hi - at - 1) / step + 1 : 0;
   std::unique_ptr<SavedLoop> saved = loop.every ? resume(loop) : nullptr;

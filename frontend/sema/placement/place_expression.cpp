@@ -86,13 +86,12 @@ ValueId ExpressionWalk::local(const LocalRefExpr &expr) {
   return p_.number(dim);
 }
 
-/// The first position of `index(a..b)` or `index(N)`; none of a range with a step.
+/// The first position of `index(N)`, of `index(a..b)` or of a range behind a name; none of a range with a step.
 static Dim firstPosition(DimContext &dims, const OpExpr &expr) {
-  const auto *range = dyn_cast<RangeExpr>(expr.args[0]);
+  const RangeInfo *range = expr.args[0]->type->range;
   if (!range)
     return dims.constant(0);
-  bool isPlain = !range->step || (range->step->dim && range->step->dim.isConstant(1));
-  return isPlain ? range->lo->dim : Dim();
+  return range->step.isConstant(1) ? range->start : Dim();
 }
 
 /// The operands of a built-in; null for one that is left out.
@@ -136,7 +135,9 @@ std::vector<ValueId> ExpressionWalk::apply(const OpExpr &expr) {
   if (expr.op->id == OpId::Index) {
     // Positions are the same on every part, and what is cut takes its block of them.
     Dim first = firstPosition(p_.dims_, expr);
-    if (!first || !p_.isKnown(p_.inProgram(first)))
+    if (!first)
+      p_.refuse(expr, name, "its range has a step; multiply the positions of a range without one");
+    if (!p_.isKnown(p_.inProgram(first)))
       p_.refuse(expr, name, "its range depends on data");
     made.operands = {p_.number(first)};
     args = {&expr};

@@ -6,11 +6,27 @@
 
 namespace ptl {
 
-std::string whyNoLoop(const ForStmt &stmt) {
-  const auto *range = dyn_cast<RangeExpr>(stmt.head.iterable);
-  bool hasStep = range && range->step;
-  if (!range || !range->lo->dim || !range->hi->dim || (hasStep && !range->step->dim) ||
-      !stmt.head.var->symbol)
+std::optional<LoopRounds> roundsOf(DimContext &dims, const ForStmt &stmt) {
+  const LoopHead &head = stmt.head;
+  LoopRounds rounds;
+  if (const auto *tiles = dyn_cast<TilesExpr>(head.iterable); tiles && head.range) {
+    rounds = {*head.range->start.symbol(), tiles->lo->dim, tiles->hi->dim, head.range->size,
+              head.range};
+  } else if (!head.var->symbol) {
+    return std::nullopt;
+  } else if (const auto *range = dyn_cast<RangeExpr>(head.iterable)) {
+    rounds = {*head.var->symbol, range->lo->dim, range->hi->dim,
+              range->step ? range->step->dim : dims.constant(1)};
+  } else if (const RangeInfo *named = head.iterable->type->range) {
+    rounds = {*head.var->symbol, named->start,
+              dims.add(named->start, dims.mul(named->step, named->length)), named->step};
+  }
+  bool areSizes = rounds.lo && rounds.hi && rounds.step;
+  return areSizes ? std::optional(rounds) : std::nullopt;
+}
+
+std::string whyNoLoop(DimContext &dims, const ForStmt &stmt) {
+  if (!roundsOf(dims, stmt))
     return "loops of programs on parts must run over ranges whose bounds are sizes, as in `for i "
            "in 0..N`";
   if (stmt.checkpoint && !stmt.checkpoint->every->dim)

@@ -46,8 +46,19 @@ void addAssigned(const Stmt &stmt, std::vector<const Local *> &assigned);
 /// elements would have to move.
 std::optional<LevelPlacement> agreed(const Placement &first, const Placement &next, size_t level);
 
+/// The rounds of a `for` by dimensions: `variable` is `lo`, `lo + step` and so on, below `hi`.
+struct LoopRounds {
+  SymbolId variable;
+  Dim lo, hi, step;
+  const RangeInfo *tile =
+      nullptr; ///< of a loop over tiles: its variable's range, which begins at `variable`
+};
+
+/// The rounds of a loop over a range or over tiles whose bounds are dimensions; nothing for others.
+std::optional<LoopRounds> roundsOf(DimContext &dims, const ForStmt &stmt);
+
 /// Why a loop cannot run on parts; empty if it can.
-std::string whyNoLoop(const ForStmt &stmt);
+std::string whyNoLoop(DimContext &dims, const ForStmt &stmt);
 
 /// Places a loop whose bounds are set. A carried variable begins with its placement before the
 /// loop; if that is the same everywhere and every iteration cuts it, it begins cut. False after a

@@ -352,15 +352,15 @@ void Placer::loop(const ForStmt &stmt) {
   if (stmt.checkpoint && !own_.empty())
     refuse(*stmt.checkpoint, "this loop",
            "checkpoints are saved by all parts together, outside of a `parallel`");
-  if (std::string why = whyNoLoop(stmt); !why.empty())
+  if (std::string why = whyNoLoop(dims_, stmt); !why.empty())
     refuse(*stmt.head.iterable, "this loop", why);
-  const auto &range = cast<RangeExpr>(*stmt.head.iterable);
+  LoopRounds rounds = *roundsOf(dims_, stmt);
   PlacedLoop loop;
   loop.stmt = &stmt;
-  loop.variable = *stmt.head.var->symbol;
-  loop.lo = inProgram(range.lo->dim);
-  loop.hi = inProgram(range.hi->dim);
-  loop.step = range.step ? inProgram(range.step->dim) : dims_.constant(1);
+  loop.variable = rounds.variable;
+  loop.lo = inProgram(rounds.lo);
+  loop.hi = inProgram(rounds.hi);
+  loop.step = inProgram(rounds.step);
   if (stmt.checkpoint)
     loop.every = inProgram(stmt.checkpoint->every->dim);
   for (Dim dim : {loop.lo, loop.hi, loop.step, loop.every})
@@ -369,7 +369,13 @@ void Placer::loop(const ForStmt &stmt) {
              "the number of its iterations depends on data; write a `while`");
   known_.insert(loop.variable);
   // Tasks of a loop go round over the parts by the number of the round.
-  Dim round = dims_.floorDiv(dims_.sub(dims_.symbolDim(loop.variable), loop.lo), loop.step);
+  Dim start = dims_.symbolDim(loop.variable);
+  Dim round = dims_.floorDiv(dims_.sub(start, loop.lo), loop.step);
+  if (rounds.tile) {
+    // The last tile ends with the range.
+    frame_->dims[*rounds.tile->length.symbol()] = dims_.min(loop.step, dims_.sub(loop.hi, start));
+    frame_->dims[*rounds.tile->count.symbol()] = round;
+  }
   Dim outside = std::exchange(round_, round);
   goRound(std::move(loop), stmt.body, [&](PlacedLoop &) {});
   round_ = outside;
