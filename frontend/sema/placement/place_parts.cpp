@@ -332,6 +332,14 @@ bool PartsWalk::isWithin(Dim from, size_t number) const {
   return false;
 }
 
+Dim PartsWalk::startAround(Dim position) const {
+  for (size_t number = p_.own_.size(); number-- > 0;)
+    if (position && position.mentions(*p_.own_[number].start.symbol()) &&
+        isWithin(position, number))
+      return p_.own_[number].start;
+  return Dim();
+}
+
 /// What is to be added to positions along the axis that a body cuts so that they count as its range does: what a body outside has made for itself
 /// begins at 0, and so does the block of it that is left here.
 Dim PartsWalk::baseOf(const Local &local, int64_t axis, const Body &body) const {

@@ -23,6 +23,8 @@ public:
   ValueId blockOf(const IndexExpr &expr);
   /// A name outside of an index: reports it if the part has only a block of it, or if its elements lie elsewhere.
   ValueId whole(const LocalRefExpr &expr, ValueId id);
+  /// Of a position within the range of a body, counted from its beginning: that beginning. None elsewhere.
+  Dim startAround(Dim position) const;
   /// Reports an assignment to elements of an array of which the part has no block.
   void requireOwn(const AssignStmt &stmt);
 

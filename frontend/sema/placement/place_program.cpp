@@ -361,6 +361,13 @@ void Placer::loop(const ForStmt &stmt) {
   loop.lo = inProgram(rounds.lo);
   loop.hi = inProgram(rounds.hi);
   loop.step = inProgram(rounds.step);
+  // Within the range of a part, positions count from its beginning, which differs from part to part.
+  Dim base = PartsWalk(*this).startAround(loop.lo);
+  if (base) {
+    loop.lo = dims_.sub(loop.lo, base);
+    loop.hi = dims_.sub(loop.hi, base);
+    frame_->dims[loop.variable] = dims_.add(dims_.symbolDim(loop.variable), base);
+  }
   if (stmt.checkpoint)
     loop.every = inProgram(stmt.checkpoint->every->dim);
   for (Dim dim : {loop.lo, loop.hi, loop.step, loop.every})
