@@ -54,7 +54,8 @@ TEST(OwnParts, AgreeWithTheReference) {
          {"in_arms", {ints({rows}, 1), Value::integer(2)}},
          {"in_arms", {ints({rows}, 1), Value::integer(3)}},
          {"in_pieces", {ints({rows, 4}, 1)}},
-         {"in_tiles", {ints({rows, 6}, 1)}}},
+         {"in_tiles", {ints({rows, 6}, 1)}},
+         {"in_lists", {ints({rows}, 1), ints({rows}, 2)}}},
         someChips());
 }
 

@@ -352,6 +352,9 @@ void Placer::loop(const ForStmt &stmt) {
   if (stmt.checkpoint && !own_.empty())
     refuse(*stmt.checkpoint, "this loop",
            "checkpoints are saved by all parts together, outside of a `parallel`");
+  const auto *list = dyn_cast<ListExpr>(stmt.head.iterable);
+  if (list && !stmt.checkpoint && !breaks(stmt.body))
+    return unroll(stmt, *list);
   if (std::string why = whyNoLoop(dims_, stmt); !why.empty())
     refuse(*stmt.head.iterable, "this loop", why);
   LoopRounds rounds = *roundsOf(dims_, stmt);
@@ -385,6 +388,23 @@ void Placer::loop(const ForStmt &stmt) {
   }
   Dim outside = std::exchange(round_, round);
   goRound(std::move(loop), stmt.body, [&](PlacedLoop &) {});
+  round_ = outside;
+}
+
+/// The elements of a list are in the text, so the rounds follow each other like statements.
+void Placer::unroll(const ForStmt &stmt, const ListExpr &list) {
+  const Local *var = stmt.head.var;
+  Dim outside = round_;
+  for (size_t i = 0; i < list.elements.size(); ++i) {
+    const Expr &element = *list.elements[i];
+    round_ = dims_.constant(static_cast<int64_t>(i));
+    if (var->symbol && element.dim) {
+      known_.insert(*var->symbol);
+      frame_->dims[*var->symbol] = inProgram(element.dim);
+    }
+    frame_->locals[var] = value(element);
+    sequence({stmt.body->stmts.begin(), stmt.body->stmts.end()});
+  }
   round_ = outside;
 }
 

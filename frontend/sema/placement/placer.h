@@ -73,6 +73,7 @@ private:
   void assign(const AssignStmt &stmt);
   void loop(const ForStmt &stmt);
   void loop(const WhileStmt &stmt);
+  void unroll(const ForStmt &stmt, const ListExpr &list);
   void goRound(PlacedLoop loop, const Block *block, const std::function<void(PlacedLoop &)> &body);
   ValueId value(const Expr &expr);
   std::vector<ValueId> values(const Expr &expr);
