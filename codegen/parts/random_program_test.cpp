@@ -274,15 +274,21 @@ RandomProgram::Drawn RandomProgram::ownRanges(const RandomValue &a, const Random
   bool isAlike = b.shape == a.shape && chance(2);
   auto clamped = [&](const std::string &text) { return "clamp(" + text + ", -8.0, 8.0)"; };
   auto set = [&](const std::string &text) { return own + " = " + clamped(text) + "\n"; };
-  std::string body;
+  std::string positions = "f32(index(" + r + "))", body;
+  for (size_t i = axis + 1; i < a.shape.size(); ++i)
+    positions += i == axis + 1 ? "[:, new]" : "[:, :, new]";
   // No level is left to add over inside the ranges of both.
   switch (random_() % (isOfBoth ? 3 : 6)) {
   case 0:
-    body = "for i in 0.." + r + ".len {\n            " + name + at(r + ".start + i") + " = " +
-           clamped(name + at(r + ".start + i") + " + f32(i - " + r + ".start)") + "\n        }\n";
+    body = chance(2)
+               ? "for i in 0.." + r + ".len {\n            " + name + at(r + ".start + i") + " = " +
+                     clamped(name + at(r + ".start + i") + " + f32(i - " + r + ".start)")
+               : "for i in tiles(" + r + ", 2) {\n            " + name + at("i") + " = " +
+                     clamped(name + at("i") + " + f32(i.start - i.count)");
+    body += "\n        }\n";
     break;
   case 1:
-    body = "if " + r + ".start > 2 { " + set(own + " * 2.0") + " }\n";
+    body = "if " + r + ".start > 2 { " + set(own + " * 2.0 - " + positions) + " }\n";
     break;
   case 2:
     body = "if max(" + own + ", axis: 0)" +
