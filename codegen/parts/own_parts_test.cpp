@@ -59,6 +59,11 @@ TEST(OwnParts, AgreeWithTheReference) {
         someChips());
 }
 
+TEST(Lines, AreWrittenOnce) {
+  for (int64_t rows : {0, 1, 6, 11})
+    expectAgreement({{"lines", {ints({rows, 3}, 1)}}}, someChips());
+}
+
 TEST(OwnParts, HaveLevelsBelowThem) {
   for (int64_t rows : {0, 1, 5, 8}) {
     expectAgreement({{"of_hosts", {ints({rows, 5}, 1)}}}, kHosts);

@@ -196,6 +196,7 @@ private:
                           const std::vector<reference::Value> &args);
   reference::Value argument(const PlacedValue &value, uint32_t part,
                             const std::vector<reference::Value> &args);
+  reference::Value printed(const PlacedValue &value, uint32_t part);
   reference::Value zerosOf(const PlacedValue &value, uint32_t part);
   reference::Value selected(const PlacedValue &value, uint32_t part);
   reference::Value applied(const PlacedValue &value, uint32_t part);

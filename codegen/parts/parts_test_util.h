@@ -108,10 +108,13 @@ inline std::string compareOnShape(const CheckedText &checked, const CallableDecl
   std::string why;
   // The reference ignores where arrays lie, but not how many parts there are.
   giveCounts(decl, Grid(placed->levels, countsOn(placed->levels, shape, why)), asWhole.dims);
+  std::vector<std::string> expectedLines, lines;
+  asWhole.print = [&](const std::string &line) { expectedLines.push_back(line); };
   RunResult expected = reference::runEntry(*checked.program, checked.sources, decl, args, asWhole);
   PartsOptions options;
   options.shape = shape;
   options.seed = seed;
+  options.entry.print = [&](const std::string &line) { lines.push_back(line); };
   RunResult result = runOnParts(*checked.program, checked.sources, *placed, args, options);
   if (mayStop && !expected.ok() && !result.ok())
     return {};
@@ -123,6 +126,8 @@ inline std::string compareOnShape(const CheckedText &checked, const CallableDecl
       return why;
   if (result.inouts.size() != expected.inouts.size())
     return "other `inout`s";
+  if (lines != expectedLines)
+    return "other lines";
   for (size_t i = 0; i < expected.inouts.size(); ++i)
     if (std::string why = difference(result.inouts[i], expected.inouts[i], tolerance); !why.empty())
       return why;

@@ -7,6 +7,7 @@
 #include "codegen/parts/index_region.h"
 #include "codegen/reference/builtin.h"
 #include "codegen/reference/entry_sizes.h"
+#include "codegen/reference/print.h"
 #include "codegen/reference/scalar_ops.h"
 #include "frontend/sema/placement/distribution.h"
 #include "frontend/sema/walk.h"
@@ -103,6 +104,18 @@ static std::string failedAssert(const PlacedAssert &assert,
   return text;
 }
 
+/// Writes the line of a `print`, if the part is the first of those that have the same.
+Value PartsRun::printed(const PlacedValue &value, uint32_t part) {
+  for (size_t level = 0; level < placed_.levels.size(); ++level)
+    if (const LevelPlacement &at = value.placement[level];
+        at.isWhole() && !at.isOwn && grid_.coordinate(part, level) > 0)
+      return Value::boolean(false);
+  std::vector<Value> operands = operandsAt(value, part, std::nullopt);
+  const auto *text = dyn_cast<StringExpr>(cast<OpExpr>(*value.expr).args[0]);
+  reference::printLine(text ? text->value : "", operands, options_.entry);
+  return Value::boolean(true);
+}
+
 Value PartsRun::zerosOf(const PlacedValue &value, uint32_t part) {
   return Value::array(reference::zeroArray(value.elem, shapeOfBox(boxAt(value, part))));
 }
@@ -146,6 +159,8 @@ Value PartsRun::onPart(const PlacedValue &value, uint32_t part, const std::vecto
            value);
     return operand(0);
   }
+  case PlacedKind::Print:
+    return printed(value, part);
   case PlacedKind::Slice:
     return sliceOf(at(*value.operands[0], part), boxAt(placed_.values[*value.operands[0]], part),
                    boxAt(value, part));

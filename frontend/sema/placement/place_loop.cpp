@@ -67,9 +67,9 @@ static bool finish(const LoopWalk &walk, PlacedLoop loop, const PlacedMark &mark
     placed.loops.push_back(std::move(loop));
     return true;
   }
-  if (placed.asserts.size() > mark.asserts) {
-    walk.reports.noRule(placed.asserts.back().stmt->span, "this `assert`",
-                        "the loop around it assigns no variable");
+  if (placed.actsAfter(mark)) {
+    walk.reports.noRule(loop.stmt ? loop.stmt->head.iterable->span : loop.condition->span,
+                        "this loop", "it checks or prints something, and assigns no variable");
     return false;
   }
   placed.backTo(mark);

@@ -254,8 +254,8 @@ void PartsWalk::run(const ForStmt &stmt) {
   for (SymbolId symbol : {parts.start, parts.extent, parts.number})
     p_.known_.erase(symbol);
   // A body that neither leaves nor checks anything does nothing, like a loop.
-  bool isSeen = p_.placed_.values.size() > p_.placed_.parts[number].end ||
-                p_.placed_.asserts.size() > mark.asserts;
+  bool isSeen =
+      p_.placed_.values.size() > p_.placed_.parts[number].end || p_.placed_.actsAfter(mark);
   if (!isSeen)
     p_.placed_.backTo(mark);
 }

@@ -276,6 +276,9 @@ void Placer::statement(const Stmt &stmt) {
   case StmtKind::ExprStmt:
     if (const auto *call = dyn_cast<BlockExpr>(cast<ExprStmt>(stmt).value))
       return SectionWalk(*this).push(*call);
+    if (const auto *op = dyn_cast<OpExpr>(cast<ExprStmt>(stmt).value);
+        op && op->op->id == OpId::Print)
+      return StatementWalk(*this).print(*op);
     if (cast<ExprStmt>(stmt).value->kind == ExprKind::Call) {
       values(*cast<ExprStmt>(stmt).value);
       return;
@@ -284,7 +287,7 @@ void Placer::statement(const Stmt &stmt) {
   default:
     refuse(stmt, "this statement",
            "programs on parts may only contain `let`, `var`, `if`, `for` over ranges, `while`, "
-           "`assert`, assignments and calls of kernels");
+           "`assert`, `print`, assignments and calls of kernels");
   }
 }
 

@@ -65,6 +65,37 @@ void StatementWalk::check(const AssertStmt &stmt) {
   p_.placed_.asserts.push_back(std::move(assert));
 }
 
+/// The line is written by a part that has all operands; where several do, by the first of them.
+void StatementWalk::print(const OpExpr &expr) {
+  PlacedValue made;
+  made.kind = PlacedKind::Print;
+  made.elem = ElemKind::Bool;
+  made.expr = &expr;
+  made.placement.resize(p_.placed_.levels.size());
+  if (p_.section_)
+    made.placement[p_.section_->level] = p_.section_->at;
+  for (const Expr *value : expr.rest) {
+    ValueId id = p_.value(*value);
+    made.operands.emplace_back(id);
+    for (size_t level = 0; level < made.placement.size(); ++level) {
+      const LevelPlacement &at = p_.placed_.values[id].placement[level];
+      if (at.isPartial()) {
+        p_.reports_.partial(level, p_.spanOf(*value), p_.reported(*value, id), "`print`");
+        throw Refused();
+      }
+      LevelPlacement &have = made.placement[level];
+      if (at.isCut() || (!at.isWhole() && !have.isWhole() && at != have))
+        p_.refuse(*value, "`print` of this value",
+                  "it is " + p_.reports_.describe(level, p_.placed_.values[id]) +
+                      "; bring it to one part first, as with `gather(x, over: " +
+                      p_.placed_.levels[level].name + ", to: 0)`");
+      if (have.isWhole())
+        have = at;
+    }
+  }
+  p_.add(std::move(made));
+}
+
 /// Whether an assignment replaces all elements of a block by a value that lies where it does.
 bool StatementWalk::isAll(const PlacedValue &index, ValueId have, ValueId given) const {
   const PlacedValue &block = p_.placed_.values[have], &value = p_.placed_.values[given];

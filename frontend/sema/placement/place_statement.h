@@ -18,6 +18,8 @@ public:
   std::vector<ValueId> block(const Block &block);
   /// An `assert`, which each part checks that has its condition.
   void check(const AssertStmt &stmt);
+  /// A `print`, once for all parts that have its operands.
+  void print(const OpExpr &expr);
   /// `cache[:, step, :] = row`: the variable with other elements there.
   void store(const AssignStmt &stmt);
 

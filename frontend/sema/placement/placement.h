@@ -84,6 +84,7 @@ enum class PlacedKind : uint8_t {
   Index,   ///< the operand at `positions` and `selected`, with the shape of the result
   Store,   ///< the first operand with the second one at `positions` and `selected`
   Assert,  ///< stops the run if the first operand, the condition, does not hold
+  Print,   ///< writes a line with the operands, once for all parts that have the same
   Slice,   ///< each part takes its block of a value that it has whole
   Move,    ///< `movement`
   /// carried by a loop: initially its operand, then the value at the end of an iteration
@@ -268,6 +269,12 @@ struct PlacedProgram {
   PlacedMark mark() const {
     return {values.size(), loops.size(),   choices.size(),
             locals.size(), asserts.size(), parts.size()};
+  }
+  /// Whether what follows a mark checks or prints something, and so does more than to make values.
+  bool actsAfter(const PlacedMark &mark) const {
+    return asserts.size() > mark.asserts ||
+           std::any_of(values.begin() + static_cast<ptrdiff_t>(mark.values), values.end(),
+                       [](const PlacedValue &each) { return each.kind == PlacedKind::Print; });
   }
   /// Removes everything after a mark.
   void backTo(const PlacedMark &mark) {
