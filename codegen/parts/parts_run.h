@@ -3,6 +3,7 @@
 #pragma once
 
 #include "codegen/parts/chunks.h"
+#include "codegen/parts/compiled_stretches.h"
 #include "codegen/parts/early_moves.h"
 #include "codegen/parts/exchange.h"
 #include "codegen/parts/fold.h"
@@ -10,6 +11,8 @@
 #include "codegen/parts/run_parts.h"
 #include "codegen/parts/settle.h"
 #include "codegen/reference/builtin.h"
+
+#include <set>
 
 namespace ptl::parts {
 
@@ -83,10 +86,22 @@ protected:
     }
   }
 
-  /// What a part has of a value, which is waited for if it is on its way.
+  virtual ~PartsMoves() = default;
+  /// What a part has of a value, which is waited for if it is on its way, and computed if it was put off.
   const reference::Value &at(ValueId id, uint32_t part) {
     land(id);
+    if (values_[id][part].isNone())
+      catchUp(id, part);
     return values_[id][part];
+  }
+  /// Computes a value on a part that was put off.
+  virtual void catchUp(ValueId id, uint32_t part) = 0;
+  /// The same on all parts that this process computes.
+  void catchUpAll(ValueId id) {
+    land(id);
+    for (uint32_t part : here_)
+      if (values_[id][part].isNone())
+        catchUp(id, part);
   }
   /// Stops the run if the source names a part that the machine does not have.
   void checkParts(const PlacedValue &value);
@@ -141,7 +156,7 @@ protected:
 };
 
 /// What parts compute: values, loops, choices, pages and results.
-class PartsRun : PartsMoves {
+class PartsRun final : PartsMoves {
 public:
   PartsRun(const CheckedProgram &program, const SourceManager &sources, PlacedProgram placed,
            std::string text, const PartsOptions &options, const Grid &grid, const Sizes &sizes,
@@ -154,7 +169,9 @@ public:
             [this](ValueId id, uint32_t part) { return boxAt(placed_.values[id], part); },
             [this](const std::string &why, Span span) {
               stopAt(reference::RunStatus::Silent, why, span);
-            }) {}
+            }) {
+    findStretches();
+  }
 
   void run(const std::vector<reference::Value> &args) {
     try {
@@ -207,10 +224,28 @@ private:
   reference::Value called(const PlacedValue &value, uint32_t part);
   reference::Value converted(const PlacedValue &value, uint32_t part);
   reference::Value evaluated(reference::BuiltinCall call, const PlacedValue &value, uint32_t part);
+  reference::Value made(ValueId id, uint32_t part, const std::vector<reference::Value> &args);
+  // By other code than the reference executor (`run_compiled.cpp`).
+  void findStretches();
+  bool putOff(ValueId id);
+  void beginStretch(size_t number);
+  void computeComplete();
+  void compute(size_t number, uint32_t part);
+  void catchUp(ValueId id, uint32_t part) override;
+  double rounds(const Stretch &stretch);
+  bool isWorth(size_t number, uint32_t part);
+  std::optional<std::vector<reference::Value>>
+  compiled(const Stretch &stretch, uint32_t part, const ExtentsOf &extents,
+           const std::vector<reference::Value> &inputs);
+  std::optional<reference::Value> appliedByCode(const PlacedValue &value, uint32_t part,
+                                                const std::vector<reference::Value> &operands,
+                                                const std::vector<int64_t> &shape);
   // By chunks (`run_early_moves.cpp`).
   bool multiplyWhatCame(const ChunkedPair &pair);
   bool sendWhatIsComputed(const ChunkedPair &pair);
   bool madeByChunks(ValueId id);
+  reference::Value multiplied(const PlacedValue &value, std::vector<reference::Value> operands,
+                              size_t axis, const Chunk &chunk);
   void route(ValueId id);
   reference::Value gathered(size_t output);
   void writeOwn(size_t output, const PlacedValue &value, const reference::Value &have);
@@ -220,6 +255,10 @@ private:
   const SourceManager &sources_;
   std::map<uint32_t, std::vector<reference::Value>> callResults_; ///< of the latest call, per part
   Pools pools_;
+  CompiledStretches compiled_;            ///< empty without other code
+  std::vector<StretchProgress> progress_; ///< by stretch
+  std::vector<bool> isPutOff_;            ///< by value: in the present round
+  std::set<SymbolId> known_;              ///< those that had their numbers before the run
 };
 
 } // namespace ptl::parts
