@@ -27,6 +27,14 @@ static bool hasText(const PlacedProgram &placed, const PlacedValue &value, bool 
     return withCalls;
   if (takesFromCutAxis(placed, value) || storingStage(placed, value))
     return false;
+  // Numbers of sizes are literals in the text, which have the type of what they meet.
+  if (value.elem == ElemKind::Int && value.shape.empty())
+    return false;
+  // That positions are unique is a fact about arguments, which a text does not know.
+  if (value.kind == PlacedKind::Store)
+    return std::ranges::all_of(value.selected, [&](const PlacedSelection &each) {
+      return each.operand == 0 || placed.values[*value.operands[each.operand]].shape.empty();
+    });
   if (value.kind == PlacedKind::Convert) {
     // An implicit conversion of a number stops if the number does not fit.
     const auto &expr = cast<ConvertExpr>(*value.expr);

@@ -4,6 +4,7 @@
 #include "codegen/parts/parts_run.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ptl::parts {
 
@@ -119,6 +120,7 @@ bool PartsRun::putOff(ValueId id) {
     return true;
   StretchProgress &progress = progress_[*home];
   progress.isComplete = true;
+  complete_.push_back(*home);
   // What it needs of another stretch may not have had its turn yet.
   bool isReady = std::ranges::all_of(compiled_.stretches[*home].inputs, [&](ValueId input) {
     std::optional<size_t> from = compiled_.home[input];
@@ -130,12 +132,11 @@ bool PartsRun::putOff(ValueId id) {
   return true;
 }
 
-/// Computes all stretches whose values have had their turn.
+/// Computes all stretches whose values have had their turn. Later their parts and numbers may be those of another round.
 void PartsRun::computeComplete() {
-  for (size_t number = 0; number < progress_.size(); ++number)
+  for (size_t number : std::exchange(complete_, {}))
     for (uint32_t part : here_)
-      if (progress_[number].isPutOff && progress_[number].isComplete &&
-          grid_.holds(placed_.values[compiled_.stretches[number].own.front()].placement, part))
+      if (grid_.holds(placed_.values[compiled_.stretches[number].own.front()].placement, part))
         compute(number, part);
 }
 
