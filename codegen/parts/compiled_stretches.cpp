@@ -21,11 +21,23 @@ static bool takesFromCutAxis(const PlacedProgram &placed, const PlacedValue &val
   });
 }
 
+/// Whether a value divides integers by numbers that may be 0: the reference executor stops there, and other code does something.
+static bool mayDivideByZero(const PlacedProgram &placed, const PlacedValue &value) {
+  if (value.kind != PlacedKind::Apply || isFloat(value.elem))
+    return false;
+  OpId op = cast<OpExpr>(*value.expr).op->id;
+  if (op != OpId::Div && op != OpId::Rem && op != OpId::Cdiv)
+    return false;
+  const PlacedValue &divisor = placed.values[*value.operands[1]];
+  return divisor.kind != PlacedKind::Constant || cast<ConstExpr>(*divisor.expr).intValue == 0;
+}
+
 /// Whether the text of a value says all that the reference executor does.
 static bool hasText(const PlacedProgram &placed, const PlacedValue &value, bool withCalls) {
   if (value.kind == PlacedKind::Call)
     return withCalls;
-  if (takesFromCutAxis(placed, value) || storingStage(placed, value))
+  if (takesFromCutAxis(placed, value) || storingStage(placed, value) ||
+      mayDivideByZero(placed, value))
     return false;
   // Numbers of sizes are literals in the text, which have the type of what they meet.
   if (value.elem == ElemKind::Int && value.shape.empty())

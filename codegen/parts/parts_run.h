@@ -257,7 +257,7 @@ private:
   Pools pools_;
   CompiledStretches compiled_;            ///< empty without other code
   std::vector<StretchProgress> progress_; ///< by stretch
-  std::vector<size_t> complete_;   ///< stretches whose values have had their turn
+  std::vector<size_t> complete_;          ///< stretches whose values have had their turn
   std::vector<bool> isPutOff_;            ///< by value: in the present round
   std::set<SymbolId> known_;              ///< those that had their numbers before the run
 };
