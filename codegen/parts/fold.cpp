@@ -100,7 +100,6 @@ static bool sameBits(const Value &a, const Value &b) {
   return std::bit_cast<uint64_t>(left.f) == std::bit_cast<uint64_t>(right.f) && left.i == right.i;
 }
 
-
 Value wholeOf(const Grid &grid, const PlacedValue &value, std::vector<int64_t> shape,
               std::vector<Value> parts, std::string &why) {
   movement::Box all = movement::wholeBox(shape);
@@ -112,8 +111,9 @@ Value wholeOf(const Grid &grid, const PlacedValue &value, std::vector<int64_t> s
     if (parts[part].isNone())
       continue;
     movement::Box box = grid.boxOf(value.placement, shape, part);
-    auto other = std::ranges::find_if(
-        writers, [&](const auto &each) { return each.first == box || movement::overlap(each.first, box); });
+    auto other = std::ranges::find_if(writers, [&](const auto &each) {
+      return each.first == box || movement::overlap(each.first, box);
+    });
     if (other == writers.end()) {
       // What is whole is shared.
       if (box == all)

@@ -155,23 +155,53 @@ protected:
       mover_; ///< ends first, since its work uses the others; null: none go on beside
 };
 
+/// What other code than the reference executor computes (`run_compiled.cpp`).
+class PartsStretches : protected PartsMoves {
+protected:
+  /// `mayRepeat`: executing a call twice cannot be noticed.
+  PartsStretches(PlacedProgram placed, const PartsOptions &options, const Grid &grid,
+                 const Sizes &sizes, reference::RunResult &result, bool mayRepeat);
+
+  bool putOff(ValueId id);
+  void computeComplete();
+  std::optional<reference::Value> appliedByCode(const PlacedValue &value, uint32_t part,
+                                                const std::vector<reference::Value> &operands,
+                                                const std::vector<int64_t> &shape);
+  /// The value of a part by the reference executor.
+  virtual reference::Value madeAlone(ValueId id, uint32_t part) = 0;
+
+private:
+  void beginStretch(size_t number);
+  void compute(size_t number, uint32_t part);
+  void catchUp(ValueId id, uint32_t part) final;
+  double rounds(const Stretch &stretch);
+  bool isWorth(size_t number, uint32_t part);
+  std::optional<std::vector<reference::Value>>
+  compiled(const Stretch &stretch, uint32_t part, const ExtentsOf &extents,
+           const std::vector<reference::Value> &inputs);
+
+  CompiledStretches compiled_;            ///< empty without other code
+  std::vector<StretchProgress> progress_; ///< by stretch
+  std::vector<size_t> complete_;          ///< stretches whose values have had their turn
+  std::vector<bool> isPutOff_;            ///< by value: in the present round
+  std::set<SymbolId> known_;              ///< those that had their numbers before the run
+};
+
 /// What parts compute: values, loops, choices, pages and results.
-class PartsRun final : PartsMoves {
+class PartsRun final : PartsStretches {
 public:
   PartsRun(const CheckedProgram &program, const SourceManager &sources, PlacedProgram placed,
            std::string text, const PartsOptions &options, const Grid &grid, const Sizes &sizes,
            reference::RunResult &result)
-      : PartsMoves(std::move(placed), options, grid, sizes, result), program_(program),
-        sources_(sources),
+      : PartsStretches(std::move(placed), options, grid, sizes, result, !prints(program)),
+        program_(program), sources_(sources),
         pools_(
             placed_, std::move(text), grid, sizes_, options.pools, options.own,
             [this](ValueId id, uint32_t part) -> const reference::Value & { return at(id, part); },
             [this](ValueId id, uint32_t part) { return boxAt(placed_.values[id], part); },
             [this](const std::string &why, Span span) {
               stopAt(reference::RunStatus::Silent, why, span);
-            }) {
-    findStretches();
-  }
+            }) {}
 
   void run(const std::vector<reference::Value> &args) {
     try {
@@ -185,6 +215,7 @@ public:
   }
 
 private:
+  static bool prints(const CheckedProgram &program);
   void makeAll(ValueId begin, ValueId end, const std::vector<reference::Value> &args);
   void make(ValueId id, const std::vector<reference::Value> &args);
   void repeat(const PlacedLoop &loop, const std::vector<reference::Value> &args);
@@ -225,21 +256,7 @@ private:
   reference::Value converted(const PlacedValue &value, uint32_t part);
   reference::Value evaluated(reference::BuiltinCall call, const PlacedValue &value, uint32_t part);
   reference::Value made(ValueId id, uint32_t part, const std::vector<reference::Value> &args);
-  // By other code than the reference executor (`run_compiled.cpp`).
-  void findStretches();
-  bool putOff(ValueId id);
-  void beginStretch(size_t number);
-  void computeComplete();
-  void compute(size_t number, uint32_t part);
-  void catchUp(ValueId id, uint32_t part) override;
-  double rounds(const Stretch &stretch);
-  bool isWorth(size_t number, uint32_t part);
-  std::optional<std::vector<reference::Value>>
-  compiled(const Stretch &stretch, uint32_t part, const ExtentsOf &extents,
-           const std::vector<reference::Value> &inputs);
-  std::optional<reference::Value> appliedByCode(const PlacedValue &value, uint32_t part,
-                                                const std::vector<reference::Value> &operands,
-                                                const std::vector<int64_t> &shape);
+  reference::Value madeAlone(ValueId id, uint32_t part) override { return made(id, part, {}); }
   // By chunks (`run_early_moves.cpp`).
   bool multiplyWhatCame(const ChunkedPair &pair);
   bool sendWhatIsComputed(const ChunkedPair &pair);
@@ -255,11 +272,6 @@ private:
   const SourceManager &sources_;
   std::map<uint32_t, std::vector<reference::Value>> callResults_; ///< of the latest call, per part
   Pools pools_;
-  CompiledStretches compiled_;            ///< empty without other code
-  std::vector<StretchProgress> progress_; ///< by stretch
-  std::vector<size_t> complete_;          ///< stretches whose values have had their turn
-  std::vector<bool> isPutOff_;            ///< by value: in the present round
-  std::set<SymbolId> known_;              ///< those that had their numbers before the run
 };
 
 } // namespace ptl::parts

@@ -10,26 +10,17 @@ namespace ptl::parts {
 
 using reference::Value;
 
-/// Whether a program says in any of its files that something is printed, which must not happen twice.
-static bool prints(const CheckedProgram &program) {
-  for (const auto &module : program.modules)
-    for (TokenIndex token = 0; token < module->tree->tokens().size(); ++token)
-      if (module->tree->tokenText(token) == "print")
-        return true;
-  return false;
-}
-
-void PartsRun::findStretches() {
+PartsStretches::PartsStretches(PlacedProgram placed, const PartsOptions &options, const Grid &grid,
+                               const Sizes &sizes, reference::RunResult &result, bool mayRepeat)
+    : PartsMoves(std::move(placed), options, grid, sizes, result) {
   if (!options_.code)
     return;
-  bool hasCalls = std::ranges::any_of(
-      placed_.values, [](const PlacedValue &value) { return value.kind == PlacedKind::Call; });
   std::vector<ValueId> alone;
   // In one process and on ranks they are computed by the same code.
   for (const ChunkedPair &pair : chunkedPairsOf(placed_))
     if (std::ranges::find(alone, pair.product) == alone.end())
       alone.push_back(pair.product);
-  compiled_ = compiledStretchesOf(placed_, std::move(alone), hasCalls && !prints(program_));
+  compiled_ = compiledStretchesOf(placed_, std::move(alone), mayRepeat);
   progress_.resize(compiled_.stretches.size());
   for (StretchProgress &each : progress_) {
     each.isDone.resize(grid_.count());
@@ -42,7 +33,7 @@ void PartsRun::findStretches() {
 
 /// How often the same text is executed: as often as the loops around it go round, unless it depends on more than the sizes of
 /// the run. It must be known without having run, because a run that resumes has to compute alike.
-double PartsRun::rounds(const Stretch &stretch) {
+double PartsStretches::rounds(const Stretch &stretch) {
   constexpr double unknown = 8; ///< of loops whose rounds data decide
   auto isKnown = [&](Dim dim) {
     bool all = true;
@@ -69,7 +60,7 @@ double PartsRun::rounds(const Stretch &stretch) {
 }
 
 /// Whether compiling a stretch takes less time than it saves.
-bool PartsRun::isWorth(size_t number, uint32_t part) {
+bool PartsStretches::isWorth(size_t number, uint32_t part) {
   if (options_.code->worth <= 0)
     return true;
   std::optional<bool> &known = progress_[number].isWorth[part];
@@ -93,7 +84,7 @@ bool PartsRun::isWorth(size_t number, uint32_t part) {
   return isWorth;
 }
 
-void PartsRun::beginStretch(size_t number) {
+void PartsStretches::beginStretch(size_t number) {
   const Stretch &stretch = compiled_.stretches[number];
   StretchProgress &progress = progress_[number];
   progress.isComplete = false;
@@ -105,7 +96,7 @@ void PartsRun::beginStretch(size_t number) {
 }
 
 /// Whether a value is made later, with its stretch or when something needs it.
-bool PartsRun::putOff(ValueId id) {
+bool PartsStretches::putOff(ValueId id) {
   if (!options_.code)
     return false;
   std::optional<size_t> home = compiled_.home[id];
@@ -133,7 +124,7 @@ bool PartsRun::putOff(ValueId id) {
 }
 
 /// Computes all stretches whose values have had their turn. Later their parts and numbers may be those of another round.
-void PartsRun::computeComplete() {
+void PartsStretches::computeComplete() {
   for (size_t number : std::exchange(complete_, {}))
     for (uint32_t part : here_)
       if (grid_.holds(placed_.values[compiled_.stretches[number].own.front()].placement, part))
@@ -141,7 +132,7 @@ void PartsRun::computeComplete() {
 }
 
 /// Computes a stretch on a part, once in a round.
-void PartsRun::compute(size_t number, uint32_t part) {
+void PartsStretches::compute(size_t number, uint32_t part) {
   if (progress_[number].isDone[part])
     return;
   progress_[number].isDone[part] = true;
@@ -159,22 +150,22 @@ void PartsRun::compute(size_t number, uint32_t part) {
   }
   for (ValueId id : stretch.values)
     if (isPutOff_[id] && values_[id][part].isNone())
-      values_[id][part] = made(id, part, {});
+      values_[id][part] = madeAlone(id, part);
 }
 
-void PartsRun::catchUp(ValueId id, uint32_t part) {
+void PartsStretches::catchUp(ValueId id, uint32_t part) {
   if (!options_.code || !isPutOff_[id] || !grid_.holds(placed_.values[id].placement, part))
     return;
   if (std::optional<size_t> home = compiled_.home[id]; home && progress_[*home].isComplete)
     compute(*home, part);
   if (values_[id][part].isNone())
-    values_[id][part] = made(id, part, {});
+    values_[id][part] = madeAlone(id, part);
 }
 
 /// The results of a stretch by other code; nothing if the reference executor has to compute it.
-std::optional<std::vector<Value>> PartsRun::compiled(const Stretch &stretch, uint32_t part,
-                                                     const ExtentsOf &extents,
-                                                     const std::vector<Value> &inputs) {
+std::optional<std::vector<Value>> PartsStretches::compiled(const Stretch &stretch, uint32_t part,
+                                                           const ExtentsOf &extents,
+                                                           const std::vector<Value> &inputs) {
   for (const Value &input : inputs)
     if (input.isNone() || input.hasUndefined() || reference::elementCount(input.shape()) == 0)
       return std::nullopt;
@@ -205,9 +196,9 @@ std::optional<std::vector<Value>> PartsRun::compiled(const Stretch &stretch, uin
 
 /// A product of a chunk of one operand, by other code; nothing if the reference executor has to compute it. `shape` is that of the
 /// result.
-std::optional<Value> PartsRun::appliedByCode(const PlacedValue &value, uint32_t part,
-                                             const std::vector<Value> &operands,
-                                             const std::vector<int64_t> &shape) {
+std::optional<Value> PartsStretches::appliedByCode(const PlacedValue &value, uint32_t part,
+                                                   const std::vector<Value> &operands,
+                                                   const std::vector<int64_t> &shape) {
   auto id = static_cast<ValueId>(&value - placed_.values.data());
   if (!options_.code || !compiled_.home[id])
     return std::nullopt;

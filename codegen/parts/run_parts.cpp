@@ -63,6 +63,15 @@ void PartsRun::make(ValueId id, const std::vector<Value> &args) {
       values_[id][part] = made(id, part, args);
 }
 
+/// Whether a program says in any of its files that something is printed, which must not happen twice.
+bool PartsRun::prints(const CheckedProgram &program) {
+  for (const auto &module : program.modules)
+    for (TokenIndex token = 0; token < module->tree->tokens().size(); ++token)
+      if (module->tree->tokenText(token) == "print")
+        return true;
+  return false;
+}
+
 Value PartsRun::made(ValueId id, uint32_t part, const std::vector<Value> &args) {
   const PlacedValue &value = placed_.values[id];
   Value made = onPart(value, part, args);
