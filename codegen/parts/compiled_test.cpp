@@ -102,7 +102,7 @@ pub program p[B](x: i32[B] over chip by B, w: i32[B]) -> (y: i32[B] over chip by
       R"(
 pub program p[B](x: i32[B] over chip by B, w: i32[B]) -> (y: i32[B] over chip by B) at host {
     let all = all_gather(x * 2, over: chip)
-    assert max(all) < 3, "too large"
+    assert(max(all) < 3, "too large")
     y = x / (x - 2)
 }
 )",
