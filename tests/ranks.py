@@ -128,10 +128,35 @@ def one_stops(tools, folder):
     (folder / "quotient.ptl").write_text(QUOTIENT)
     np.save(folder / "a.npy", np.arange(8, dtype=np.int32))
     np.save(folder / "b.npy", np.array([1, 1, 1, 1, 0, 1, 1, 1], np.int32))
-    done = tools.run("run", "quotient.ptl", "--entry", "quotient", "--shape", "chip=4", "a=@a.npy", "b=@b.npy", "-o", "y=y.npy",
-                     cwd=folder)
-    expect(done.code == 5 and "chip 2" in done.stderr and "quotient.ptl:2:" in done.stderr, done)
-    expect(not (folder / "y.npy").exists())
+    said = []
+    # Compiled code stops, too, and the reference executor says why.
+    for way in ([], ["--target", "cpu"], ["--target", "reference"], ["--in-process", "--target", "cpu"]):
+        done = tools.run("run", "quotient.ptl", "--entry", "quotient", "--shape", "chip=4", *way, "a=@a.npy", "b=@b.npy", "-o", "y=y.npy",
+                         cwd=folder)
+        expect(done.code == 5 and "chip 2" in done.stderr and "quotient.ptl:2:" in done.stderr, way, done)
+        expect(not (folder / "y.npy").exists())
+        said.append(done.stderr)
+    expect(said == said[:1] * len(said), said)
+
+
+def compiled_alike(tools, folder):
+    """Parts that are compiled have the same bits in one process and on ranks, on any number of threads; rows go by chunks beside products."""
+    draw = np.random.default_rng(7).standard_normal
+    arrays = {name: draw(shape).astype(np.float32) for name, shape in
+              {"x": (301, 96), "w_gate": (96, 210), "w_up": (96, 210), "w_down": (210, 96)}.items()}
+    for name, array in arrays.items():
+        np.save(folder / f"{name}.npy", array)
+    hidden = arrays["x"].astype(np.float64) @ arrays["w_gate"]
+    expected = (hidden / (1 + np.exp(-hidden)) * (arrays["x"].astype(np.float64) @ arrays["w_up"])) @ arrays["w_down"]
+    for entry in ("tensor_parallel", "sequence_parallel"):
+        first = None
+        for way in (["--in-process"], [], ["-j", "1"], ["-j", "3"]):
+            done = tools.run("run", MLP, "--entry", entry, "--shape", "chip=3", "--target", "cpu", *way, *arguments(arrays), "-o", "y=y.npy", cwd=folder)
+            expect(done.code == 0, entry, way, done)
+            y = np.load(folder / "y.npy")
+            expect(np.allclose(y, expected, rtol=1e-4, atol=1e-3), entry, way)
+            first = y if first is None else first
+            expect(np.array_equal(y, first), entry, way)
 
 
 def no_standard_input(tools, folder):
@@ -157,4 +182,4 @@ def run_tests(kind, build, tests, at_once=None):
 
 
 if __name__ == "__main__":
-    sys.exit(run_tests("ranks", pathlib.Path(sys.argv[1]), [agrees_with_numpy, moves_large_arrays, own_ranges, mpirun_by_hand, printed_once, one_stops, no_standard_input]))
+    sys.exit(run_tests("ranks", pathlib.Path(sys.argv[1]), [agrees_with_numpy, moves_large_arrays, own_ranges, mpirun_by_hand, printed_once, one_stops, compiled_alike, no_standard_input]))

@@ -23,6 +23,7 @@ std::vector<Scalar> elementsOf(const Value &value) {
     return {value.asScalar().scalar};
   std::vector<Scalar> elements;
   const RefArray &array = value.asArray();
+  elements.reserve(static_cast<size_t>(array.count()));
   for (int64_t i = 0; i < array.count(); ++i)
     elements.push_back(array.at(i));
   return elements;

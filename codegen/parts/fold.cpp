@@ -88,37 +88,48 @@ static std::vector<Value> foldedParts(const Grid &grid, const PlacedValue &value
   return parts;
 }
 
-static bool sameBits(Scalar a, Scalar b) {
-  return std::bit_cast<uint64_t>(a.f) == std::bit_cast<uint64_t>(b.f) && a.i == b.i;
+/// Whether two values with one shape have the same elements, bit for bit.
+static bool sameBits(const Value &a, const Value &b) {
+  auto same = [](const auto &of, const auto &as) {
+    return of.size() == as.size() &&
+           std::memcmp(of.data(), as.data(), of.size() * sizeof of[0]) == 0;
+  };
+  if (!a.isScalar())
+    return same(a.asArray().floats, b.asArray().floats) && same(a.asArray().ints, b.asArray().ints);
+  Scalar left = a.asScalar().scalar, right = b.asScalar().scalar;
+  return std::bit_cast<uint64_t>(left.f) == std::bit_cast<uint64_t>(right.f) && left.i == right.i;
 }
 
 Value wholeOf(const Grid &grid, const PlacedValue &value, std::vector<int64_t> shape,
               std::vector<Value> parts, std::string &why) {
-  movement::Box whole = movement::wholeBox(shape);
+  movement::Box all = movement::wholeBox(shape);
   parts = foldedParts(grid, value, shape, std::move(parts));
-  std::vector<Scalar> elements(static_cast<size_t>(movement::elementCount(whole)));
-  std::vector<uint32_t> writers(elements.size(), grid.count());
+  Value whole;
+  int64_t missing = movement::elementCount(all);
+  std::vector<std::pair<movement::Box, uint32_t>> writers;
   for (uint32_t part = 0; part < grid.count(); ++part) {
     if (parts[part].isNone())
       continue;
-    std::vector<Scalar> have = elementsOf(parts[part]);
-    size_t next = 0;
-    movement::forEachRow(
-        whole, grid.boxOf(value.placement, shape, part), [&](int64_t offset, int64_t length) {
-          for (auto i = static_cast<size_t>(offset); length-- > 0; ++i, ++next) {
-            // An element that several parts hold must be the same on all of them, bit for bit.
-            if (writers[i] == grid.count()) {
-              writers[i] = part;
-              elements[i] = have[next];
-            } else if (!sameBits(elements[i], have[next])) {
-              why = grid.name(part) + " has another result than " + grid.name(writers[i]);
-            }
-          }
-        });
+    movement::Box box = grid.boxOf(value.placement, shape, part);
+    auto other = std::ranges::find_if(writers, [&](const auto &each) {
+      return each.first == box || movement::overlap(each.first, box);
+    });
+    if (other == writers.end()) {
+      // What is whole is shared.
+      if (box == all)
+        whole = parts[part];
+      else
+        putIn(whole, all, box, parts[part]);
+      missing -= movement::elementCount(box);
+      writers.emplace_back(std::move(box), part);
+    } else if (other->first != box || !sameBits(parts[other->second], parts[part])) {
+      // Blocks are the same or have nothing in common. An element that several parts hold must be the same on all of them.
+      why = grid.name(part) + " has another result than " + grid.name(other->second);
+    }
   }
-  if (std::ranges::find(writers, grid.count()) != writers.end())
+  if (missing != 0)
     why = "no part has an element of a result";
-  return why.empty() ? valueOfElements(value.elem, std::move(shape), elements) : Value();
+  return why.empty() ? whole : Value();
 }
 
 } // namespace ptl::parts

@@ -39,10 +39,18 @@ bool isPieceOf(const PlacedValue &value);
 /// whole `zeros` where each part makes its own block.
 std::vector<bool> usedValues(const PlacedProgram &placed);
 
+/// What stretches are for.
+struct StretchRules {
+  /// Their values are computed by them, not only timed.
+  bool areExecuted = false;
+  std::vector<bool> left = {};     ///< by value: in none; empty: no such value
+  std::vector<ValueId> alone = {}; ///< values that have a stretch of their own
+};
+
 /// All stretches of a program, keyed by their first value. Values that cost a part nothing
 /// (arguments, pieces, numbers) are in none. A value that only rearranges another one's elements is
 /// repeated in each stretch that reads it, unless something else needs it too.
-std::vector<Stretch> stretchesOf(const PlacedProgram &placed);
+std::vector<Stretch> stretchesOf(const PlacedProgram &placed, const StretchRules &rules = {});
 
 using ExtentsOf = std::function<std::vector<int64_t>(ValueId)>;
 using NumberOf = std::function<int64_t(Dim)>;

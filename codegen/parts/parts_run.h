@@ -3,6 +3,7 @@
 #pragma once
 
 #include "codegen/parts/chunks.h"
+#include "codegen/parts/compiled_stretches.h"
 #include "codegen/parts/early_moves.h"
 #include "codegen/parts/exchange.h"
 #include "codegen/parts/fold.h"
@@ -10,6 +11,8 @@
 #include "codegen/parts/run_parts.h"
 #include "codegen/parts/settle.h"
 #include "codegen/reference/builtin.h"
+
+#include <set>
 
 namespace ptl::parts {
 
@@ -83,10 +86,22 @@ protected:
     }
   }
 
-  /// What a part has of a value, which is waited for if it is on its way.
+  virtual ~PartsMoves() = default;
+  /// What a part has of a value, which is waited for if it is on its way, and computed if it was put off.
   const reference::Value &at(ValueId id, uint32_t part) {
     land(id);
+    if (values_[id][part].isNone())
+      catchUp(id, part);
     return values_[id][part];
+  }
+  /// Computes a value on a part that was put off.
+  virtual void catchUp(ValueId id, uint32_t part) = 0;
+  /// The same on all parts that this process computes.
+  void catchUpAll(ValueId id) {
+    land(id);
+    for (uint32_t part : here_)
+      if (values_[id][part].isNone())
+        catchUp(id, part);
   }
   /// Stops the run if the source names a part that the machine does not have.
   void checkParts(const PlacedValue &value);
@@ -140,14 +155,46 @@ protected:
       mover_; ///< ends first, since its work uses the others; null: none go on beside
 };
 
+/// What other code than the reference executor computes (`run_compiled.cpp`).
+class PartsStretches : protected PartsMoves {
+protected:
+  /// `mayRepeat`: executing a call twice cannot be noticed.
+  PartsStretches(PlacedProgram placed, const PartsOptions &options, const Grid &grid,
+                 const Sizes &sizes, reference::RunResult &result, bool mayRepeat);
+
+  bool putOff(ValueId id);
+  void computeComplete();
+  std::optional<reference::Value> appliedByCode(const PlacedValue &value, uint32_t part,
+                                                const std::vector<reference::Value> &operands,
+                                                const std::vector<int64_t> &shape);
+  /// The value of a part by the reference executor.
+  virtual reference::Value madeAlone(ValueId id, uint32_t part) = 0;
+
+private:
+  void beginStretch(size_t number);
+  void compute(size_t number, uint32_t part);
+  void catchUp(ValueId id, uint32_t part) final;
+  double rounds(const Stretch &stretch);
+  bool isWorth(size_t number, uint32_t part);
+  std::optional<std::vector<reference::Value>>
+  compiled(const Stretch &stretch, uint32_t part, const ExtentsOf &extents,
+           const std::vector<reference::Value> &inputs);
+
+  CompiledStretches compiled_;            ///< empty without other code
+  std::vector<StretchProgress> progress_; ///< by stretch
+  std::vector<size_t> complete_;          ///< stretches whose values have had their turn
+  std::vector<bool> isPutOff_;            ///< by value: in the present round
+  std::set<SymbolId> known_;              ///< those that had their numbers before the run
+};
+
 /// What parts compute: values, loops, choices, pages and results.
-class PartsRun : PartsMoves {
+class PartsRun final : PartsStretches {
 public:
   PartsRun(const CheckedProgram &program, const SourceManager &sources, PlacedProgram placed,
            std::string text, const PartsOptions &options, const Grid &grid, const Sizes &sizes,
            reference::RunResult &result)
-      : PartsMoves(std::move(placed), options, grid, sizes, result), program_(program),
-        sources_(sources),
+      : PartsStretches(std::move(placed), options, grid, sizes, result, !prints(program)),
+        program_(program), sources_(sources),
         pools_(
             placed_, std::move(text), grid, sizes_, options.pools, options.own,
             [this](ValueId id, uint32_t part) -> const reference::Value & { return at(id, part); },
@@ -168,6 +215,7 @@ public:
   }
 
 private:
+  static bool prints(const CheckedProgram &program);
   void makeAll(ValueId begin, ValueId end, const std::vector<reference::Value> &args);
   void make(ValueId id, const std::vector<reference::Value> &args);
   void repeat(const PlacedLoop &loop, const std::vector<reference::Value> &args);
@@ -208,10 +256,14 @@ private:
   reference::Value called(const PlacedValue &value, uint32_t part);
   reference::Value converted(const PlacedValue &value, uint32_t part);
   reference::Value evaluated(reference::BuiltinCall call, const PlacedValue &value, uint32_t part);
+  reference::Value made(ValueId id, uint32_t part, const std::vector<reference::Value> &args);
+  reference::Value madeAlone(ValueId id, uint32_t part) override { return made(id, part, {}); }
   // By chunks (`run_early_moves.cpp`).
   bool multiplyWhatCame(const ChunkedPair &pair);
   bool sendWhatIsComputed(const ChunkedPair &pair);
   bool madeByChunks(ValueId id);
+  reference::Value multiplied(const PlacedValue &value, std::vector<reference::Value> operands,
+                              size_t axis, const Chunk &chunk);
   void route(ValueId id);
   reference::Value gathered(size_t output);
   void writeOwn(size_t output, const PlacedValue &value, const reference::Value &have);

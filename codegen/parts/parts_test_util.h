@@ -49,6 +49,39 @@ struct CheckedText {
   }
 };
 
+/// Computes stretches from their texts, on the reference executor: what code of another kind gets is said by them alone. Of some
+/// stretches it says that it cannot, as the seed draws.
+class CodeFromText : public PartCode {
+public:
+  /// `refuses`: of so many stretches one is left to the caller; 0: none.
+  explicit CodeFromText(uint64_t seed, uint64_t refuses = 0)
+      : PartCode(0), calls_(seed), refuses_(refuses) {}
+
+  std::optional<std::vector<Value>> compute(const std::string &text,
+                                            const std::vector<Value> &inputs) override {
+    if (refuses_ > 0 && ++calls_ % refuses_ == 0)
+      return std::nullopt;
+    std::unique_ptr<CheckedText> &checked = checked_[text];
+    if (!checked)
+      checked = std::make_unique<CheckedText>(text);
+    if (!checked->ok()) {
+      wrong += text + checked->errors();
+      return std::nullopt;
+    }
+    RunResult result = reference::runEntry(*checked->program, checked->sources,
+                                           *checked->program->modules[0]->callables.back(), inputs);
+    ++computed;
+    return result.ok() ? std::optional(std::move(result.outputs)) : std::nullopt;
+  }
+
+  std::string wrong; ///< texts that are no programs
+  size_t computed = 0;
+
+private:
+  std::map<std::string, std::unique_ptr<CheckedText>> checked_;
+  uint64_t calls_, refuses_;
+};
+
 /// Machines of one level: few and many chips, powers of two and others.
 inline std::vector<MachineShape> someChips() {
   std::vector<MachineShape> shapes;
@@ -96,6 +129,23 @@ inline std::string difference(const Value &a, const Value &b, double tolerance =
   return isSame ? "" : reference::valueText(a) + " is not " + reference::valueText(b);
 }
 
+/// The first difference between a run and the same one where the texts of stretches are executed.
+inline std::string differenceWithCode(const CheckedText &checked, const PlacedProgram &placed,
+                                      const std::vector<Value> &args, PartsOptions options,
+                                      const RunResult &expected) {
+  CodeFromText code(options.seed, options.seed % 3 == 0 ? 3 : 0);
+  options.code = &code;
+  RunResult result = runOnParts(*checked.program, checked.sources, placed, args, options);
+  if (!result.ok() || !code.wrong.empty())
+    return "by texts: " + result.message + code.wrong;
+  for (auto [made, wanted] :
+       {std::pair(&result.outputs, &expected.outputs), std::pair(&result.inouts, &expected.inouts)})
+    for (size_t i = 0; i < wanted->size(); ++i)
+      if (std::string why = difference((*made)[i], (*wanted)[i]); !why.empty())
+        return "by texts: " + why;
+  return {};
+}
+
 /// Runs an entry on the reference executor and on parts, and returns the first difference. With
 /// `mayStop`, both may also stop.
 inline std::string compareOnShape(const CheckedText &checked, const CallableDecl &decl,
@@ -120,6 +170,8 @@ inline std::string compareOnShape(const CheckedText &checked, const CallableDecl
     return {};
   if (!expected.ok() || !result.ok())
     return expected.message + " / " + result.message;
+  if (std::string why = differenceWithCode(checked, *placed, args, options, result); !why.empty())
+    return why;
   for (size_t i = 0; i < expected.outputs.size(); ++i)
     if (std::string why = difference(result.outputs[i], expected.outputs[i], tolerance);
         !why.empty())

@@ -189,6 +189,17 @@ void PartsMoves::sendChunk(const ChunkedPair &pair, const GroupMove &group, cons
        flight);
 }
 
+/// The product of a chunk of an operand.
+Value PartsRun::multiplied(const PlacedValue &value, std::vector<Value> operands, size_t axis,
+                           const Chunk &chunk) {
+  uint32_t me = options_.own->part;
+  std::vector<int64_t> shape = shapeOfBox(boxAt(value, me));
+  shape[axis] = lengthOf(chunk);
+  if (std::optional<Value> made = appliedByCode(value, me, operands, shape))
+    return std::move(*made);
+  return appliedTo(value, me, std::move(operands), std::move(shape));
+}
+
 /// Multiplies what has come of an operand while the rest comes. False if the operand does not come by chunks.
 bool PartsRun::multiplyWhatCame(const ChunkedPair &pair) {
   auto found = flights_.find(pair.move);
@@ -207,7 +218,7 @@ bool PartsRun::multiplyWhatCame(const ChunkedPair &pair) {
     std::vector<Value> operands = operandsAt(value, me, pair.operand);
     operands[*pair.operand] = leg->brought;
     putChunk(values_[pair.product][me], shape, axis, leg->chunk,
-             appliedTo(value, me, std::move(operands), shapeOfBox(boxAt(value, me))));
+             multiplied(value, std::move(operands), axis, leg->chunk));
   }
   return true;
 }
@@ -233,8 +244,7 @@ bool PartsRun::sendWhatIsComputed(const ChunkedPair &pair) {
       values_[made].assign(grid_.count(), Value());
     for (const Chunk &chunk : chunks) {
       operands[0] = takeChunk(rows, axis, chunk);
-      sendChunk(pair, group, chunk, appliedTo(value, me, operands, shapeOfBox(boxAt(value, me))),
-                *flight);
+      sendChunk(pair, group, chunk, multiplied(value, operands, axis, chunk), *flight);
     }
   }
   if (flight->legs.empty())

@@ -18,20 +18,27 @@ void PartsRun::makeAll(ValueId begin, ValueId end, const std::vector<Value> &arg
     if (auto moves = early.before.find(id); moves != early.before.end())
       for (ValueId move : moves->second)
         this->begin(move);
-    if (const PlacedLoop *loop = placed_.loopAt(id)) {
+    const PlacedLoop *loop = placed_.loopAt(id);
+    const PlacedChoice *choice = placed_.choiceAt(id);
+    const PlacedParts *parts = placed_.partsAt(id);
+    // There, other parts may be at work, and numbers may change.
+    if (loop || choice || parts)
+      computeComplete();
+    if (loop) {
       beginLoop(*loop);
       loop->stmt ? repeat(*loop, args) : repeatWhile(*loop, args);
       id = loop->end;
-    } else if (const PlacedChoice *choice = placed_.choiceAt(id)) {
+    } else if (choice) {
       choose(*choice, args);
       id = choice->end;
-    } else if (const PlacedParts *parts = placed_.partsAt(id)) {
+    } else if (parts) {
       makeOnEach(*parts, args);
       id = parts->end;
     } else {
       make(id++, args);
     }
   }
+  computeComplete();
 }
 
 /// Sets the carried variables to the values that the next iteration begins with.
@@ -45,7 +52,7 @@ void PartsRun::beginLoop(const PlacedLoop &loop) {
   settle(loop.first, loop.end);
   std::vector<std::vector<Value>> carried;
   for (ValueId id = loop.first; id < loop.body(); ++id) {
-    land(*placed_.values[id].operands[0]);
+    catchUpAll(*placed_.values[id].operands[0]);
     carried.push_back(values_[*placed_.values[id].operands[0]]);
   }
   goOn(loop, std::move(carried));
@@ -57,7 +64,7 @@ bool PartsRun::endRound(const PlacedLoop &loop) {
   // next value.
   std::vector<std::vector<Value>> carried;
   for (const PlacedCarried &each : loop.carried) {
-    land(each.next);
+    catchUpAll(each.next);
     carried.push_back(values_[each.next]);
   }
   goOn(loop, std::move(carried));
@@ -231,7 +238,7 @@ void PartsRun::choose(const PlacedChoice &choice, const std::vector<Value> &args
     const PlacedValue &value = placed_.values[id];
     ValueId from = *value.operands[isFirst ? 0 : 1];
     // An arm may have the value in another placement, of which each part then takes its box.
-    land(from);
+    catchUpAll(from);
     values_[id] = values_[from];
     for (uint32_t part : here_)
       if (placed_.values[from].placement != value.placement && grid_.holds(value.placement, part))

@@ -57,20 +57,34 @@ void PartsRun::make(ValueId id, const std::vector<Value> &args) {
   }
   if (madeByChunks(id))
     return;
-  for (uint32_t part : here_) {
-    if (!grid_.holds(value.placement, part))
-      continue;
-    Value made = onPart(value, part, args);
-    // The placement says which box a part holds. Another shape would be an error in the rules of
-    // placement, and the run must not continue with wrong values.
-    if (std::vector<int64_t> shape = shapeOfBox(boxAt(value, part));
-        !std::equal(shape.begin(), shape.end(), made.shape().begin(), made.shape().end()))
-      stop(RunStatus::Fault,
-           grid_.name(part) + " has " + reference::shapeText(made.shape()) + ", not " +
-               reference::shapeText(shape),
-           value);
-    values_[id][part] = std::move(made);
-  }
+  if (putOff(id))
+    return;
+  for (uint32_t part : here_)
+    if (grid_.holds(value.placement, part))
+      values_[id][part] = made(id, part, args);
+}
+
+/// Whether a program says in any of its files that something is printed, which must not happen twice.
+bool PartsRun::prints(const CheckedProgram &program) {
+  for (const auto &module : program.modules)
+    for (TokenIndex token = 0; token < module->tree->tokens().size(); ++token)
+      if (module->tree->tokenText(token) == "print")
+        return true;
+  return false;
+}
+
+Value PartsRun::made(ValueId id, uint32_t part, const std::vector<Value> &args) {
+  const PlacedValue &value = placed_.values[id];
+  Value made = onPart(value, part, args);
+  // The placement says which box a part holds. Another shape would be an error in the rules of
+  // placement, and the run must not continue with wrong values.
+  if (std::vector<int64_t> shape = shapeOfBox(boxAt(value, part));
+      !std::equal(shape.begin(), shape.end(), made.shape().begin(), made.shape().end()))
+    stop(RunStatus::Fault,
+         grid_.name(part) + " has " + reference::shapeText(made.shape()) + ", not " +
+             reference::shapeText(shape),
+         value);
+  return made;
 }
 
 /// The box of an argument on a part. Of a partial sum the first part of each level has the whole
@@ -280,7 +294,7 @@ Value PartsRun::converted(const PlacedValue &value, uint32_t part) {
 // ---- Results -----------------------------------------------------------------------------------
 
 Value PartsRun::assembled(ValueId id) {
-  land(id);
+  catchUpAll(id);
   const PlacedValue &value = placed_.values[id];
   std::string why;
   Value whole = wholeOf(grid_, value, wholeShape(value), values_[id], why);

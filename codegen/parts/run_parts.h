@@ -5,6 +5,7 @@
 
 #include "codegen/parts/checkpoints.h"
 #include "codegen/parts/grid.h"
+#include "codegen/parts/part_code.h"
 #include "codegen/parts/pools.h"
 #include "codegen/reference/interpreter.h"
 #include "frontend/sema/placement/placement.h"
@@ -40,6 +41,7 @@ struct PartsOptions {
   /// smaller.
   int64_t leastChunk = 64 << 10;
   PartFiles *files = nullptr; ///< for a part that is a rank; null: arrays are passed whole
+  PartCode *code = nullptr;   ///< null: the reference executor computes everything
   CheckpointOptions checkpoints = {};
   PoolOptions pools = {};
 };

@@ -62,10 +62,20 @@ template <typename Use> static bool asMachineType(ElemKind elem, Use use) {
 }
 
 RefArray arrayFromMemory(ElemKind elem, std::vector<int64_t> shape, const void *memory) {
-  RefArray array = zeroArray(elem, std::move(shape));
+  RefArray array;
+  array.elem = elem;
+  auto count = static_cast<size_t>(elementCount(shape));
+  array.shape = std::move(shape);
   const auto *bytes = static_cast<const char *>(memory);
-  auto load = [bytes](auto &to, auto example) {
-    for (size_t i = 0; i < to.size(); ++i) {
+  // Large arrays are not written twice: not with zeros first.
+  auto load = [bytes, count](auto &to, auto example) {
+    if (reinterpret_cast<uintptr_t>(bytes) % alignof(decltype(example)) == 0) {
+      const auto *first = reinterpret_cast<const decltype(example) *>(bytes);
+      to.assign(first, first + count);
+      return;
+    }
+    to.resize(count);
+    for (size_t i = 0; i < count; ++i) {
       std::memcpy(&example, bytes + i * sizeof example, sizeof example);
       to[i] = static_cast<std::decay_t<decltype(to[0])>>(example);
     }
@@ -76,9 +86,11 @@ RefArray arrayFromMemory(ElemKind elem, std::vector<int64_t> shape, const void *
     else
       load(array.ints, example);
   };
-  if (!asMachineType(elem, loadAll))
-    for (int64_t i = 0; i < array.count(); ++i)
-      array.set(i, loadElem(bytes + i * elemBytes(elem), elem));
+  if (asMachineType(elem, loadAll))
+    return array;
+  array = zeroArray(elem, std::move(array.shape));
+  for (int64_t i = 0; i < array.count(); ++i)
+    array.set(i, loadElem(bytes + i * elemBytes(elem), elem));
   return array;
 }
 

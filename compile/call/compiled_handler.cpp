@@ -21,7 +21,7 @@ static std::optional<rt::OwnedArray> tryArrayOf(const reference::Value &value) {
   if (isPacked(value.elem()))
     return packedValue(value);
   std::vector<int64_t> shape(value.shape().begin(), value.shape().end());
-  std::optional<rt::OwnedArray> array = rt::OwnedArray::make(elemOf(value.elem()), shape);
+  std::optional<rt::OwnedArray> array = rt::OwnedArray::reserve(elemOf(value.elem()), shape);
   if (array && value.isArray())
     reference::arrayToMemory(value.asArray(), array->data());
   else if (array)

@@ -327,10 +327,10 @@ ExitCode runRun(const Options &options) {
   std::optional<RunShape> shape = shapeOfRun(session);
   if (session.failed())
     return session.finish(ExitCode::Usage);
-  if (shape && options.has(OptionId::Target) && !target->isReference()) {
-    session.sink().report(
-        DiagId::TargetCannotRun, kNoSpan,
-        {target->name, "with `--in-process` the parts are computed like on `reference`"});
+  if (shape && target->isChip()) {
+    session.sink().report(DiagId::TargetCannotRun, kNoSpan,
+                          {target->name, "with `--shape` the parts are computed on this processor; "
+                                         "`ptlc sim` predicts the time on chips"});
     return session.finish(ExitCode::Missing);
   }
   bool isTimed = options.has(OptionId::Trace) || options.has(OptionId::Lanes);

@@ -4,6 +4,7 @@
 #include "codegen/parts/run_parts.h"
 #include "common/read_number.h"
 #include "driver/ir/checkpoints.h"
+#include "driver/ir/compiled_parts.h"
 #include "driver/version.h"
 
 #include <algorithm>
@@ -176,6 +177,11 @@ reference::RunResult runOnShape(Session &session, const CheckedProgram &program,
   how.entry = options;
   how.checkpoints = checkpointOptions(session);
   how.pools = poolOptions(session, shape);
+  // What takes longest is compiled; who names the target has everything compiled, or nothing.
+  CompiledParts code(session, session.sources().file(decl.nameSpan.file).path(),
+                     session.options().has(OptionId::Target) ? 0 : parts::kWorthCompiling);
+  if (session.options().value(OptionId::Target) != "reference")
+    how.code = &code;
   std::optional<parts::OwnPart> own;
   if (shape.ranks) {
     if (shape.ranks->count() != grid.count())

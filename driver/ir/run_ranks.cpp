@@ -3,12 +3,14 @@
 #include "driver/command_line.h"
 #include "driver/commands.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <sched.h>
 #include <thread>
 #include <unistd.h>
 
@@ -52,6 +54,9 @@ std::unique_ptr<Ranks> Ranks::join(double patience, std::string &why) {
     return nullptr;
   }
   lifeline->does(ranks::kWorks);
+  // The pool of threads reads this when it is first used.
+  if (cpu_set_t own; ::sched_getaffinity(0, sizeof own, &own) == 0)
+    ::setenv("PTL_NUM_THREADS", std::to_string(std::min(ranks->cores, CPU_COUNT(&own))).c_str(), 0);
   return std::unique_ptr<Ranks>(new Ranks(std::move(lifeline), ranks, patience));
 }
 

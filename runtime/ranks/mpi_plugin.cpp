@@ -51,6 +51,7 @@ constexpr size_t kPiece = 32 << 10;
 Doorbell *ownBell = nullptr;
 /// How many ranks of this machine take turns on one core.
 double ranksPerCore = 1;
+int32_t coresPerRank = 1;
 
 /// What a rank does between two looks at what it waits for. At first it gives way only if there are more ranks than
 /// cores: it would wait for all of what other programs do meanwhile. It sleeps when nothing has come for a while: until
@@ -344,7 +345,9 @@ void shareMemory(int32_t rank, int32_t count) {
   int size = 1, own = 0;
   MPI_Comm_size(here, &size);
   MPI_Comm_rank(here, &own);
-  ranksPerCore = std::max(1.0, static_cast<double>(size) / coresOfRanks(here));
+  int cores = coresOfRanks(here);
+  ranksPerCore = std::max(1.0, static_cast<double>(size) / cores);
+  coresPerRank = std::max(1, cores / size);
   auto all = static_cast<size_t>(size);
   size_t capacity = std::min(kLargestRing, kAllRings / (all * all)) / 64 * 64;
   if (size < 2 || capacity < kLeastRing)
@@ -585,11 +588,12 @@ extern "C" __attribute__((visibility("default"))) const PtlRanks *ptlRanksOpen()
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS ||
       provided < MPI_THREAD_SERIALIZED)
     return nullptr;
-  static PtlRanks ranks = {kPtlRanksVersion, 0,           1,         1,     sendTo,  postTo,
-                           settle,           receiveFrom, finishAll, leave, abortAll};
+  static PtlRanks ranks = {kPtlRanksVersion, 0,      1,           1,         1,     sendTo,
+                           postTo,           settle, receiveFrom, finishAll, leave, abortAll};
   MPI_Comm_rank(MPI_COMM_WORLD, &ranks.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks.count);
   shareMemory(ranks.rank, ranks.count);
+  ranks.cores = coresPerRank;
   MPI_Allreduce(&ranksPerCore, &ranks.ranksPerCore, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return &ranks;
 }

@@ -19,6 +19,8 @@ typedef struct PtlRanks {
   int32_t rank, count;
   /// How many ranks take turns on one core, at least 1, where most do; the same on all ranks.
   double ranksPerCore;
+  int32_t
+      cores; ///< that this rank may keep busy, at least 1, so that those of its machine do not take turns
   /// Sends a copy of the bytes and does not wait for the receiver.
   void (*send)(int32_t peer, const void *bytes, size_t size);
   /// Sends bytes without a copy: `give` writes them where there is room for them, now and later. `message` and the
@@ -40,7 +42,7 @@ typedef struct PtlRanks {
   void (*abort)(int code);
 } PtlRanks;
 
-enum { kPtlRanksVersion = 6 };
+enum { kPtlRanksVersion = 7 };
 
 /// The function that a plug-in exports. It returns null if this process is not one of several ranks.
 typedef const PtlRanks *(*PtlRanksOpen)(void);
