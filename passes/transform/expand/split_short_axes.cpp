@@ -11,6 +11,7 @@
 #include "passes/transform/combiners.h"
 #include "passes/transform/expand/expand_rows.h"
 #include "passes/transform/expand/join_axes.h"
+#include "passes/transform/groups/access.h"
 #include "passes/transform/groups/group_schedule.h"
 #include "passes/transform/whole_storage.h"
 
@@ -66,6 +67,7 @@ private:
   bool fold();
   bool takeApart(TransposeOp transpose);
   bool putTogether(TransposeOp transpose);
+  bool repeat();
   size_t last() const { return extents_.size() - 1; }
   Value constant(int64_t value) { return b_.create<arith::ConstantIndexOp>(loc_, value); }
   Value convert(Value x, Type to);
@@ -204,6 +206,17 @@ Value ShortAxis::withAxis(Value part, int64_t axis) {
                               b_.getDenseI64ArrayAttr({axis}));
 }
 
+/// Lengths of a result that is only stored are asked of what it is made of.
+static void answerLengths(BroadcastOp broadcast) {
+  for (Operation *user : llvm::make_early_inc_range(broadcast->getResult(0).getUsers()))
+    if (auto dim = dyn_cast<DimOp>(user)) {
+      OpBuilder b(dim);
+      dim.replaceAllUsesWith(
+          lengthOf(b, broadcast->getResult(0), static_cast<int64_t>(dim.getAxis())));
+      dim.erase();
+    }
+}
+
 /// Lengths of the result are asked of the operand, whose axes are these, so that no array stays for its length alone.
 void ShortAxis::answerLengths(llvm::ArrayRef<int64_t> axes) {
   for (Operation *user : llvm::make_early_inc_range(op_->getResult(0).getUsers()))
@@ -251,7 +264,10 @@ void ShortAxis::interleave(llvm::ArrayRef<Value> parts, int64_t count, int64_t p
                        b_.getDenseI64ArrayAttr(dropped), IntegerAttr(), StringAttr());
   }
   Value whole = loadWhole(b_, loc_, ref, type);
-  answerLengths(cast<TransposeOp>(op_).getAxes());
+  if (auto broadcast = dyn_cast<BroadcastOp>(op_))
+    ptl::ir::answerLengths(broadcast);
+  else
+    answerLengths(cast<TransposeOp>(op_).getAxes());
   // What gives the result another shape gives it to what is stored.
   result.replaceUsesWithIf(whole, [](OpOperand &use) {
     return isa<ReshapeOp>(use.getOwner()) && use.getOperandNumber() == 0;
@@ -375,10 +391,40 @@ bool ShortAxis::putTogether(TransposeOp transpose) {
   return true;
 }
 
+/// Elements that are repeated side by side, as in an image of twice the size: each copy is a part, and so is each copy of a row.
+bool ShortAxis::repeat() {
+  Value result = op_->getResult(0);
+  llvm::ArrayRef<Extent> to = extentsOf(result.getType());
+  auto isRepeated = [&](size_t axis) { return extents_[axis].isOne() && isShort(to[axis]); };
+  size_t rank = extents_.size();
+  if (to.size() != rank || !isRepeated(last()) || extents_[rank - 2].isOne())
+    return false;
+  bool hasPlanes = rank > 2 && isRepeated(rank - 3);
+  for (size_t axis = 0; axis < last(); ++axis)
+    if (!sameLength(extents_[axis], to[axis]) && !(hasPlanes && axis == rank - 3))
+      return false;
+  // Those who compute with it read the elements that are there.
+  bool isStored = llvm::all_of(result.getUsers(), [](Operation *user) {
+    auto reshape = dyn_cast<ReshapeOp>(user);
+    return isa<DimOp>(user) || (reshape && !isViewOfOnes(reshape));
+  });
+  if (!isStored)
+    return false;
+  Value part = at(x_, last(), 0);
+  if (hasPlanes)
+    part = at(part, rank - 3, 0);
+  int64_t count = to.back().length, planes = hasPlanes ? to[rank - 3].length : 0;
+  llvm::SmallVector<Value> parts(static_cast<size_t>(count * std::max<int64_t>(planes, 1)), part);
+  interleave(parts, count, planes);
+  return true;
+}
+
 bool ShortAxis::run() {
   if (extents_.size() < 2 || !haveNames(extents_) || !hasStrides(elementTypeOf(x_.getType())) ||
       isScheduled(op_) || isInSchedule(op_))
     return false;
+  if (isa<BroadcastOp>(op_))
+    return liesInMemory(x_) && repeat();
   auto transpose = dyn_cast<TransposeOp>(op_);
   if (!transpose)
     return fold();
@@ -391,7 +437,7 @@ void splitShortAxes(func::FuncOp function) {
     // Grids that are there already have the tiles of their author.
     if (isa<ParallelOp>(op))
       return WalkResult::skip();
-    if (isa<TransposeOp>(op) || isReduction(op))
+    if (isa<TransposeOp, BroadcastOp>(op) || isReduction(op))
       all.push_back(op);
     return WalkResult::advance();
   });

@@ -26,8 +26,10 @@ int64_t vectorCoresOf(const Machine &machine) {
 
 bool isProductOfDims(Value length) {
   if (auto times = length.getDefiningOp<arith::MulIOp>())
-    return isProductOfDims(times.getLhs()) && isProductOfDims(times.getRhs()) &&
-           !getConstantIntValue(times.getLhs()) && !getConstantIntValue(times.getRhs());
+    return isProductOfDims(times.getLhs()) && isProductOfDims(times.getRhs());
+  // An equal share of a dimension, as of channels in groups.
+  if (auto share = length.getDefiningOp<arith::FloorDivSIOp>())
+    return getConstantIntValue(share.getRhs()) && isProductOfDims(share.getLhs());
   if (auto dim = length.getDefiningOp<DimOp>())
     return isa<BlockArgument>(dim.getSource());
   return getConstantIntValue(length) || isa<BlockArgument>(length);
@@ -51,18 +53,18 @@ static bool isChecked(Value storage) {
   return false;
 }
 
-/// The axis that is cut, if any is: all that the group folds or scans in chunks goes along it.
-int64_t PiecesEmitter::axisToCut() const {
+/// The axes that may be cut, the best one first: all that the group folds or scans in chunks goes along each of them.
+PiecesEmitter::Loops PiecesEmitter::axesToCut() const {
   Operation *root = group_->root();
   // Pieces go to vector cores that are idle: products need the cube core, and a schedule may have
   // distributed the work.
   if (!machine_ || vectorCoresOf(*machine_) < 2 || groups_.size() != 1 || group_->hasProduct() ||
       (isScan(root) && !isCumulative(root)) || attrs::cores.of(root))
-    return kWhole;
+    return {};
   for (size_t id = 0; id < group_->numAxes(); ++id)
     // A schedule has chosen the tiles, which pieces would change.
     if (scheduledStep(*group_, static_cast<int64_t>(id)))
-      return kWhole;
+      return {};
   llvm::SmallVector<Loops> all;
   for (Operation *op : group_->members()) {
     Loops ids;
@@ -72,33 +74,40 @@ int64_t PiecesEmitter::axisToCut() const {
       ids = chunked({group_->mapOf(op)[axisAlong(op)]});
     // Searches would have to join positions, too.
     if (isReduction(op) && op->hasAttr("axis") && !ids.empty())
-      return kWhole;
+      return {};
     if (!ids.empty())
       all.push_back(ids);
   }
   if (all.empty())
-    return kWhole;
+    return {};
+  Loops cuts;
+  // Only an axis that is in every loop gives pieces that all members can be computed for.
+  llvm::copy_if(all.front(), std::back_inserter(cuts), [&](int64_t id) {
+    return llvm::all_of(all, [&](const Loops &ids) { return llvm::is_contained(ids, id); });
+  });
   // The longest one, as far as lengths are known.
   auto lengthOf = [&](int64_t id) {
     const Extent &extent = group_->axis(id).extent;
     return extent.isConstant() ? extent.length / axis(id).step : 0;
   };
-  int64_t cut = kWhole;
-  // Only an axis that is in every loop gives pieces that all members can be computed for.
-  for (int64_t id : all.front())
-    if (llvm::all_of(all, [&](const Loops &ids) { return llvm::is_contained(ids, id); }) &&
-        (cut == kWhole || lengthOf(id) > lengthOf(cut)))
-      cut = id;
-  return cut;
+  llvm::stable_sort(cuts, [&](int64_t a, int64_t b) { return lengthOf(a) > lengthOf(b); });
+  // Where the first one is known to be long there is nothing to choose.
+  if (!cuts.empty() && lengthOf(cuts.front()) > 0)
+    cuts.resize(1);
+  return cuts;
 }
 
 /// Where pieces begin, memory is read from the begin of a block.
-static int64_t unitOf(const TileAxis &own) { return own.role == TileAxis::Col ? 16 : 8; }
+static int64_t unitOf(const TileAxis &own) {
+  return own.role == TileAxis::Col ? 16 : own.role == TileAxis::Row ? 8 : 1;
+}
 
 /// Whether the axis is so long, and other tiles so few, that pieces take less time; null: never.
 Value PiecesEmitter::isWorthCutting(int64_t cut) {
+  // Tiles stay as they are where an axis without tiles is cut, so that more of them still gain by it.
+  bool isSingle = axis(cut).role == TileAxis::Single && !isScan(group_->root());
+  int64_t share = isSingle ? 2 : 4;
   // Each grid more takes as long as a few chunks, of which those of scans take longest.
-  constexpr int64_t share = 4;
   int64_t leastChunks = isScan(group_->root()) ? 1 : 16;
   int64_t least = leastChunks * axis(cut).step, cores = vectorCoresOf(*machine_);
   const Extent &extent = group_->axis(cut).extent;
@@ -118,15 +127,44 @@ Value PiecesEmitter::isWorthCutting(int64_t cut) {
   // With more tiles than this, the cores are busy without pieces.
   Value few = b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::sle, tiles,
                                              constant(cores / share));
-  // Pieces are of some units each, then.
-  int64_t unit = unitOf(axis(cut)), units = std::max<int64_t>(2, least / (cores * unit) + 1);
-  // `lengthOfPiece` reads both; whether the axis is cut is decided by the caller.
   cut_ = cut;
   count_ = cores;
-  Value isLong = b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::sge, lengthOfPiece(),
-                                                constant(units * unit));
+  Value isLong = isSingle ? atLeast(axis(cut).length, least) : isLongEnough(least);
   cut_ = kWhole;
   return b_.createOrFold<arith::AndIOp>(loc_, few, isLong);
+}
+
+Value PiecesEmitter::atLeast(Value length, int64_t least) {
+  return b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::sge, length, constant(least));
+}
+
+/// Whether pieces of the axis that is cut are worth a grid of their own, where a whole axis of `least` positions is.
+Value PiecesEmitter::isLongEnough(int64_t least) {
+  int64_t unit = unitOf(axis(cut_)), units = std::max<int64_t>(2, least / (count_ * unit) + 1);
+  // What is folded along other axes, too, is as much more.
+  Value length = lengthOfPiece(), times;
+  for (int64_t id : foldedBeside(cut_))
+    times = times ? b_.createOrFold<arith::MulIOp>(loc_, times, axis(id).length) : axis(id).length;
+  if (!times)
+    return atLeast(length, units * unit);
+  Value all = b_.createOrFold<arith::MulIOp>(loc_, times, length);
+  // Rows of a memory are read faster if they are not too short.
+  constexpr int64_t leastUnits = 4;
+  return b_.createOrFold<arith::AndIOp>(loc_, atLeast(length, std::min(units, leastUnits) * unit),
+                                        atLeast(all, units * unit));
+}
+
+/// The axes without tiles that a fold in pieces goes along besides the one that is cut.
+PiecesEmitter::Loops PiecesEmitter::foldedBeside(int64_t cut) const {
+  Loops ids;
+  for (Operation *op : group_->members())
+    if (isReduction(op) && llvm::is_contained(group_->foldedBy(op), cut)) {
+      for (int64_t id : group_->foldedBy(op))
+        if (id != cut && axis(id).role == TileAxis::Single && isProductOfDims(axis(id).length))
+          ids.push_back(id);
+      return ids;
+    }
+  return ids;
 }
 
 llvm::SmallVector<int64_t> PiecesEmitter::gridAxes() const {
@@ -143,12 +181,22 @@ void PiecesEmitter::emitCode(llvm::ArrayRef<RootStores> stores) {
   MatmulOp product = contractionToCut();
   // Texts at block level would check in which part a scan of positions is.
   bool mayCut = !isScan(group_->root()) || !isChecked(into.getRef());
-  int64_t cut = product  ? group_->find(group_->operandMap(product, 0).back())
-                : mayCut ? axisToCut()
-                         : kWhole;
-  Value worthIt = cut == kWhole ? Value()
-                  : product     ? isWorthSplitting(product, cut)
-                                : isWorthCutting(cut);
+  Loops cuts;
+  if (product)
+    cuts.push_back(group_->find(group_->operandMap(product, 0).back()));
+  else if (mayCut)
+    cuts = axesToCut();
+  emitCuts(stores, product, cuts);
+}
+
+/// Arms for the axes that may be cut, each for lengths at which it is worth it and no earlier one is.
+void PiecesEmitter::emitCuts(llvm::ArrayRef<RootStores> stores, MatmulOp product,
+                             llvm::ArrayRef<int64_t> cuts) {
+  if (cuts.empty())
+    return emitByWidth(stores);
+  StoreOp into = stores.front().front();
+  int64_t cut = cuts.front();
+  Value worthIt = product ? isWorthSplitting(product, cut) : isWorthCutting(cut);
   auto inPieces = [&] {
     if (product)
       return emitContraction(product, cut, into);
@@ -157,14 +205,15 @@ void PiecesEmitter::emitCode(llvm::ArrayRef<RootStores> stores) {
   };
   std::optional<int64_t> known = worthIt ? getConstantIntValue(worthIt) : 0;
   if (known && *known == 0)
-    return emitByWidth(stores);
+    return emitCuts(stores, product, cuts.drop_front());
   // Cutting changes steps and positions, and the other arm needs them as they were.
   std::vector<TileAxis> whole = axes_;
   if (known)
     return inPieces();
   arms_.contractions += product ? 1 : 0;
   auto branch = b_.create<scf::IfOp>(loc_, worthIt, /*withElseRegion=*/true);
-  branch_ = branch;
+  if (!branch_)
+    branch_ = branch;
   b_.setInsertionPointToStart(branch.thenBlock());
   Location loc = loc_;
   inPieces();
@@ -173,7 +222,7 @@ void PiecesEmitter::emitCode(llvm::ArrayRef<RootStores> stores) {
   axes_ = whole;
   cut_ = kWhole;
   made_.clear();
-  emitByWidth(stores);
+  emitCuts(stores, product, cuts.drop_front());
 }
 
 /// Tiles of a size for pieces, and the axes that the group lacks.
@@ -185,8 +234,31 @@ void PiecesEmitter::cutAxis(int64_t cut) {
   axes_.resize(axes_.size() + 2);
   TileAxis &point = axis(point_), &parts = axis(parts_);
   point.length = parts.length = constant(count_);
-  parts.role = axis(cut).role;
+  parts.role = axis(cut).role == TileAxis::Single ? roleForParts() : axis(cut).role;
   parts.step = parts.role == TileAxis::Single ? 1 : count_;
+}
+
+/// Where what the pieces of an axis without tiles come to has its number, so that all of it is one tile:
+/// along rows or columns, where a result of the folds has none and the tile is no larger than others.
+TileAxis::Role PiecesEmitter::roleForParts() const {
+  // A scan needs those before its piece alone.
+  if (isScan(group_->root()))
+    return TileAxis::Single;
+  int64_t steps[] = {1, 1}; // along rows and columns
+  bool isTaken[] = {false, false};
+  constexpr TileAxis::Role roles[] = {TileAxis::Row, TileAxis::Col};
+  for (auto [number, role] : llvm::enumerate(roles)) {
+    for (int64_t id = 0; id < point_; ++id)
+      if (group_->find(id) == id && axis(id).role == role)
+        steps[number] = std::max(steps[number], axis(id).step);
+    for (Operation *op : group_->members())
+      isTaken[number] |= isReduction(op) && llvm::any_of(partMap(op), [&](int64_t id) {
+                           return id != kWhole && axis(group_->find(id)).role == role;
+                         });
+  }
+  if (!isTaken[1] && count_ <= steps[1])
+    return TileAxis::Col;
+  return !isTaken[0] && count_ <= steps[0] ? TileAxis::Row : TileAxis::Single;
 }
 
 /// How long a piece is, where the builder is.

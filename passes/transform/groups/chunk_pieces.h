@@ -14,7 +14,7 @@ namespace ptl::ir {
 /// The number of vector cores of a machine; 0 if it is unknown.
 int64_t vectorCoresOf(const Machine &machine);
 
-/// Whether a length is a constant, a dimension of the entry or a product of dimensions. Branches by
+/// Whether a length is a constant, a dimension of the entry, an equal share of one or a product of these. Branches by
 /// other lengths have formulas that are unreadable where tiles are written out as source.
 bool isProductOfDims(mlir::Value length);
 
@@ -63,9 +63,14 @@ private:
   int64_t axisOf(TileAxis::Role role) const;
 
   // whether, and how large
-  int64_t axisToCut() const;
+  Loops axesToCut() const;
   mlir::Value isWorthCutting(int64_t cut);
+  mlir::Value atLeast(mlir::Value length, int64_t least);
+  mlir::Value isLongEnough(int64_t least);
+  Loops foldedBeside(int64_t cut) const;
+  void emitCuts(llvm::ArrayRef<RootStores> stores, MatmulOp product, llvm::ArrayRef<int64_t> cuts);
   void cutAxis(int64_t cut);
+  TileAxis::Role roleForParts() const;
   void fitSteps();
   mlir::Value lengthOfPiece();
 

@@ -1,0 +1,58 @@
+"""What NumPy makes of the programs of resampled.ptl, images of another size or in another order."""
+
+import numpy as np
+
+
+def twice(draw, *shape):
+    x = draw(*shape)
+    return {"x": x}, {"y": x.repeat(2, 2).repeat(2, 3)}
+
+
+def thrice(draw, h, w):
+    x = draw(h, w).astype(np.float16)
+    return {"x": x}, {"y": x.repeat(3, 1)}
+
+
+def repeated(draw, h, w):
+    x = (draw(h, w) * 100).astype(np.int32)
+    return {"x": x}, {"y": x.repeat(2, 1), "z": np.stack([x + 1, x + 1], 2)}
+
+
+def bilinear(draw, n, c, h, w):
+    x = draw(n, c, h, w)
+    p = np.maximum((np.arange(2 * h) + 0.5) * 0.5 - 0.5, 0)
+    low = p.astype(int)
+    part = (p - low)[:, None].astype(np.float32)
+    return {"x": x}, {"y": x[:, :, low] * (1 - part) + x[:, :, np.minimum(low + 1, h - 1)] * part}
+
+
+def rows_of_images(draw, n, c, h, w, k):
+    x, rows = draw(n, c, h, w).astype(np.float16), np.arange(k, dtype=np.int32) * 7 % h
+    return {"x": x, "rows": rows}, {"y": x[:, :, rows]}
+
+
+def in_groups(x):
+    n, c, h, w = x.shape
+    return x.reshape(n, 3, c // 3, h, w).swapaxes(1, 2)
+
+
+def shuffled(draw, n, c, h, w):
+    x = draw(n, 3 * c, h, w)
+    return {"x": x}, {"y": in_groups(x).reshape(x.shape)}
+
+
+def shuffled_twice(draw, n, c, h, w):
+    x = draw(n, 3 * c, h, w)
+    return {"x": x}, {"y": in_groups(x).reshape(x.shape), "z": in_groups(x).reshape(n, c, -1)}
+
+
+CASES = {
+    "twice": (twice, [(2, 3, 5, 7), (1, 1, 1, 1), (1, 2, 9, 65)]),
+    "thrice": (thrice, [(5, 7), (1, 1), (33, 130)]),
+    "repeated": (repeated, [(5, 7), (1, 1), (9, 65)]),
+    "nearest": (twice, [(2, 3, 5, 7), (1, 1, 1, 1), (3, 11, 3, 33)]),
+    "bilinear": (bilinear, [(2, 3, 5, 7), (1, 1, 1, 1), (3, 11, 4, 130), (1, 2, 3, 600)]),
+    "rows_of_images": (rows_of_images, [(2, 3, 5, 7, 4), (1, 1, 1, 1, 3), (3, 11, 4, 130, 9)]),
+    "shuffled": (shuffled, [(2, 3, 5, 7), (1, 1, 1, 1), (2, 5, 9, 33)]),
+    "shuffled_twice": (shuffled_twice, [(2, 3, 5, 7), (1, 1, 1, 1), (1, 5, 9, 33)]),
+}
