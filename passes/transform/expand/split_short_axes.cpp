@@ -13,6 +13,7 @@
 #include "passes/transform/expand/join_axes.h"
 #include "passes/transform/groups/access.h"
 #include "passes/transform/groups/group_schedule.h"
+#include "passes/transform/narrow_axis.h"
 #include "passes/transform/whole_storage.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -65,6 +66,7 @@ public:
 
 private:
   bool fold();
+  bool foldWindow();
   bool takeApart(TransposeOp transpose);
   bool putTogether(TransposeOp transpose);
   bool repeat();
@@ -206,13 +208,15 @@ Value ShortAxis::withAxis(Value part, int64_t axis) {
                               b_.getDenseI64ArrayAttr({axis}));
 }
 
-/// Lengths of a result that is only stored are asked of what it is made of.
-static void answerLengths(BroadcastOp broadcast) {
-  for (Operation *user : llvm::make_early_inc_range(broadcast->getResult(0).getUsers()))
+/// Lengths of a value are asked of what it is made of.
+static void answerLengthsOf(Value value) {
+  for (Operation *user : llvm::make_early_inc_range(value.getUsers()))
     if (auto dim = dyn_cast<DimOp>(user)) {
       OpBuilder b(dim);
-      dim.replaceAllUsesWith(
-          lengthOf(b, broadcast->getResult(0), static_cast<int64_t>(dim.getAxis())));
+      Value length = lengthOf(b, value, static_cast<int64_t>(dim.getAxis()));
+      if (length == dim.getResult())
+        continue;
+      dim.replaceAllUsesWith(length);
       dim.erase();
     }
 }
@@ -264,8 +268,8 @@ void ShortAxis::interleave(llvm::ArrayRef<Value> parts, int64_t count, int64_t p
                        b_.getDenseI64ArrayAttr(dropped), IntegerAttr(), StringAttr());
   }
   Value whole = loadWhole(b_, loc_, ref, type);
-  if (auto broadcast = dyn_cast<BroadcastOp>(op_))
-    ptl::ir::answerLengths(broadcast);
+  if (isa<BroadcastOp>(op_))
+    answerLengthsOf(result);
   else
     answerLengths(cast<TransposeOp>(op_).getAxes());
   // What gives the result another shape gives it to what is stored.
@@ -342,6 +346,67 @@ bool ShortAxis::fold() {
     if (isa<ArrayType>(each->getResult(0).getType()) && !isa<ReshapeOp>(each))
       made_.insert(each);
   replaceFold(sum, axis);
+  return true;
+}
+
+/// A fold of windows of an image, `[.., H, P, W, Q]` along `P` and `Q`, as arithmetic on the elements at each place of a window. All axes in
+/// front are one, so that tiles have rows of many images.
+bool ShortAxis::foldWindow() {
+  llvm::SmallVector<int64_t> axes = foldedAxesOf(op_);
+  size_t rank = extents_.size();
+  if (!isa<ReduceSumOp, ReduceMeanOp, ReduceProdOp, ReduceMaxOp, ReduceMinOp>(op_) || rank < 4 ||
+      axes != llvm::SmallVector<int64_t>{static_cast<int64_t>(rank) - 3,
+                                         static_cast<int64_t>(rank) - 1} ||
+      !isShort(extents_[rank - 3]) || !isShort(extents_.back()))
+    return false;
+  // What is converted on the way is converted part by part.
+  auto converted = x_.getDefiningOp<ConvertOp>();
+  Value memory = converted ? converted->getOperand(0) : x_;
+  if (!isa<ArrayType>(memory.getType()) || !liesInMemory(memory) ||
+      !hasStrides(elementTypeOf(memory.getType())))
+    return false;
+  int64_t high = extents_[rank - 3].length, wide = extents_.back().length;
+  Value front, width = lengthOf(b_, x_, static_cast<int64_t>(rank) - 2);
+  for (size_t axis = 0; axis + 3 < rank; ++axis) {
+    Value own = lengthOf(b_, x_, static_cast<int64_t>(axis));
+    front = front ? b_.createOrFold<arith::MulIOp>(loc_, front, own) : own;
+  }
+  Extent rows = joinedExtent(b_.getContext(), llvm::ArrayRef(extents_).drop_back(3)),
+         cols = joinedExtent(b_.getContext(), llvm::ArrayRef(extents_).take_back(2));
+  llvm::SmallVector<Value> operands{memory};
+  if (!rows.isConstant())
+    operands.push_back(front);
+  if (!cols.isConstant())
+    operands.push_back(b_.createOrFold<arith::MulIOp>(loc_, width, constant(wide)));
+  Type elem = elementTypeOf(memory.getType()), given = elementTypeOf(x_.getType()), sumType = given;
+  if (!isa<ReduceMaxOp, ReduceMinOp>(op_) && isa<FloatType>(given) &&
+      given.getIntOrFloatBitWidth() < 32)
+    sumType = b_.getF32Type();
+  Value seen = makeOp<ReshapeOp>(b_, loc_, arrayTypeOf(elem, {rows, Extent::constant(high), cols}),
+                                 operands);
+  Value sum;
+  for (int64_t place = 0; place < high * wide; ++place) {
+    Value part = b_.create<SliceOp>(
+        loc_, arrayTypeOf(elem, {rows, extents_[rank - 2]}), seen,
+        ValueRange{constant(0), constant(place / wide), constant(place % wide)},
+        ValueRange{front, constant(1), width}, ValueRange{constant(1), constant(1), constant(wide)},
+        Value(), b_.getDenseI64ArrayAttr({1}));
+    if (converted)
+      part = cloneWith(b_, converted, part, arrayTypeOf(given, extentsOf(part.getType())));
+    part = convert(part, sumType);
+    sum = sum ? elementwise(combinerOf(op_), {sum, part}) : part;
+  }
+  if (isa<ReduceMeanOp>(op_))
+    sum = elementwise(DivOp::getOperationName(),
+                      {sum, numberOf(b_, loc_, sumType, static_cast<double>(high * wide))});
+  sum = convert(sum, given);
+  Value result = op_->getResult(0);
+  answerLengthsOf(result);
+  llvm::SmallVector<Value> shaped{sum};
+  for (auto [axis, extent] : llvm::enumerate(extentsOf(result.getType())))
+    if (!extent.isConstant())
+      shaped.push_back(lengthOf(b_, result, static_cast<int64_t>(axis)));
+  replaceWith(makeOp<ReshapeOp>(b_, loc_, result.getType(), shaped));
   return true;
 }
 
@@ -427,7 +492,7 @@ bool ShortAxis::run() {
     return liesInMemory(x_) && repeat();
   auto transpose = dyn_cast<TransposeOp>(op_);
   if (!transpose)
-    return fold();
+    return foldWindow() || fold();
   return liesInMemory(x_) && (takeApart(transpose) || putTogether(transpose));
 }
 

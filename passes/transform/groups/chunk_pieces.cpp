@@ -97,15 +97,25 @@ PiecesEmitter::Loops PiecesEmitter::axesToCut() const {
   return cuts;
 }
 
+/// Whether each position of an axis is folded to a few numbers along others, so that a piece may be one of them. Else what pieces of
+/// single positions come to would be as much as there was.
+bool PiecesEmitter::foldsPositions(int64_t cut) const {
+  return axis(cut).role == TileAxis::Single && !isScan(group_->root()) &&
+         llvm::all_of(group_->members(), [&](Operation *op) {
+           return !isReduction(op) || !llvm::is_contained(group_->foldedBy(op), cut) ||
+                  group_->foldedBy(op).size() > 1;
+         });
+}
+
 /// Where pieces begin, memory is read from the begin of a block.
-static int64_t unitOf(const TileAxis &own) {
-  return own.role == TileAxis::Col ? 16 : own.role == TileAxis::Row ? 8 : 1;
+int64_t PiecesEmitter::unitOf(int64_t cut) const {
+  return axis(cut).role == TileAxis::Col ? 16 : foldsPositions(cut) ? 1 : 8;
 }
 
 /// Whether the axis is so long, and other tiles so few, that pieces take less time; null: never.
 Value PiecesEmitter::isWorthCutting(int64_t cut) {
   // Tiles stay as they are where an axis without tiles is cut, so that more of them still gain by it.
-  bool isSingle = axis(cut).role == TileAxis::Single && !isScan(group_->root());
+  bool isSingle = foldsPositions(cut);
   int64_t share = isSingle ? 2 : 4;
   // Each grid more takes as long as a few chunks, of which those of scans take longest.
   int64_t leastChunks = isScan(group_->root()) ? 1 : 16;
@@ -140,7 +150,7 @@ Value PiecesEmitter::atLeast(Value length, int64_t least) {
 
 /// Whether pieces of the axis that is cut are worth a grid of their own, where a whole axis of `least` positions is.
 Value PiecesEmitter::isLongEnough(int64_t least) {
-  int64_t unit = unitOf(axis(cut_)), units = std::max<int64_t>(2, least / (count_ * unit) + 1);
+  int64_t unit = unitOf(cut_), units = std::max<int64_t>(2, least / (count_ * unit) + 1);
   // What is folded along other axes, too, is as much more.
   Value length = lengthOfPiece(), times;
   for (int64_t id : foldedBeside(cut_))
@@ -264,7 +274,7 @@ TileAxis::Role PiecesEmitter::roleForParts() const {
 /// How long a piece is, where the builder is.
 Value PiecesEmitter::lengthOfPiece() {
   const TileAxis &own = axis(cut_);
-  int64_t unit = unitOf(own), all = count_ * unit;
+  int64_t unit = unitOf(cut_), all = count_ * unit;
   Value units = b_.createOrFold<arith::AddIOp>(loc_, own.length, constant(all - 1));
   units = b_.createOrFold<arith::FloorDivSIOp>(loc_, units, constant(all));
   return b_.createOrFold<arith::MulIOp>(loc_, units, constant(unit));
