@@ -66,7 +66,17 @@ public:
 
 private:
   bool fold();
+  /// Memory with other axes than the operand, and their lengths.
+  struct Seen {
+    Value array;
+    llvm::SmallVector<Extent> extents;
+    llvm::SmallVector<Value> lengths;
+  };
+  bool foldsByParts() const;
   bool foldWindow();
+  bool foldRows();
+  Seen seenInRuns(Value memory, llvm::ArrayRef<size_t> ends);
+  void foldParts(int64_t places, llvm::function_ref<Value(int64_t)> partAtPlace);
   bool takeApart(TransposeOp transpose);
   bool putTogether(TransposeOp transpose);
   bool repeat();
@@ -349,64 +359,134 @@ bool ShortAxis::fold() {
   return true;
 }
 
+/// What lies in memory of what is folded: conversions on the way are of each part.
+static Value memoryOf(Value x) {
+  auto converted = x.getDefiningOp<ConvertOp>();
+  Value memory = converted ? converted->getOperand(0) : x;
+  return liesInMemory(memory) && hasStrides(elementTypeOf(memory.getType())) ? memory : Value();
+}
+
+/// Replaces a fold by arithmetic on parts of memory: for each place a part has what the result has.
+void ShortAxis::foldParts(int64_t places, llvm::function_ref<Value(int64_t)> partAtPlace) {
+  Type given = elementTypeOf(x_.getType()), wide = given;
+  if (!isa<ReduceMaxOp, ReduceMinOp>(op_) && isa<FloatType>(given) &&
+      given.getIntOrFloatBitWidth() < 32)
+    wide = b_.getF32Type();
+  auto converted = x_.getDefiningOp<ConvertOp>();
+  Value sum;
+  for (int64_t place = 0; place < places; ++place) {
+    Value part = partAtPlace(place);
+    if (elementTypeOf(part.getType()) != given)
+      part = cloneWith(b_, converted, part, arrayTypeOf(given, extentsOf(part.getType())));
+    part = convert(part, wide);
+    sum = sum ? elementwise(combinerOf(op_), {sum, part}) : part;
+  }
+  if (isa<ReduceMeanOp>(op_))
+    sum = elementwise(DivOp::getOperationName(),
+                      {sum, numberOf(b_, loc_, wide, static_cast<double>(places))});
+  Value result = op_->getResult(0);
+  answerLengthsOf(result);
+  llvm::SmallVector<Value> shaped{convert(sum, given)};
+  for (auto [axis, extent] : llvm::enumerate(extentsOf(result.getType())))
+    if (!extent.isConstant())
+      shaped.push_back(lengthOf(b_, result, static_cast<int64_t>(axis)));
+  replaceWith(makeOp<ReshapeOp>(b_, loc_, result.getType(), shaped));
+}
+
+/// Memory with one axis for each of these runs of the operand's axes, of which each begins where the one before it ends.
+ShortAxis::Seen ShortAxis::seenInRuns(Value memory, llvm::ArrayRef<size_t> ends) {
+  Seen seen;
+  llvm::SmallVector<Value> operands{memory};
+  for (size_t begin = 0; size_t end : ends) {
+    seen.extents.push_back(
+        joinedExtent(b_.getContext(), llvm::ArrayRef(extents_).slice(begin, end - begin)));
+    Value length;
+    for (; begin < end; ++begin) {
+      Value own = lengthOf(b_, x_, static_cast<int64_t>(begin));
+      length = length ? b_.createOrFold<arith::MulIOp>(loc_, length, own) : own;
+    }
+    seen.lengths.push_back(length);
+    if (!seen.extents.back().isConstant())
+      operands.push_back(length);
+  }
+  seen.array = makeOp<ReshapeOp>(
+      b_, loc_, arrayTypeOf(elementTypeOf(memory.getType()), seen.extents), operands);
+  return seen;
+}
+
+bool ShortAxis::foldsByParts() const {
+  return isa<ReduceSumOp, ReduceMeanOp, ReduceProdOp, ReduceMaxOp, ReduceMinOp>(op_) &&
+         llvm::all_of(foldedAxesOf(op_),
+                      [&](int64_t axis) { return isShort(extents_[static_cast<size_t>(axis)]); });
+}
+
 /// A fold of windows of an image, `[.., H, P, W, Q]` along `P` and `Q`, as arithmetic on the elements at each place of a window. All axes in
 /// front are one, so that tiles have rows of many images.
 bool ShortAxis::foldWindow() {
   llvm::SmallVector<int64_t> axes = foldedAxesOf(op_);
   size_t rank = extents_.size();
-  if (!isa<ReduceSumOp, ReduceMeanOp, ReduceProdOp, ReduceMaxOp, ReduceMinOp>(op_) || rank < 4 ||
+  Value memory = memoryOf(x_);
+  if (rank < 4 || !memory || !foldsByParts() ||
       axes != llvm::SmallVector<int64_t>{static_cast<int64_t>(rank) - 3,
-                                         static_cast<int64_t>(rank) - 1} ||
-      !isShort(extents_[rank - 3]) || !isShort(extents_.back()))
+                                         static_cast<int64_t>(rank) - 1})
     return false;
-  // What is converted on the way is converted part by part.
-  auto converted = x_.getDefiningOp<ConvertOp>();
-  Value memory = converted ? converted->getOperand(0) : x_;
-  if (!isa<ArrayType>(memory.getType()) || !liesInMemory(memory) ||
-      !hasStrides(elementTypeOf(memory.getType())))
-    return false;
-  int64_t high = extents_[rank - 3].length, wide = extents_.back().length;
-  Value front, width = lengthOf(b_, x_, static_cast<int64_t>(rank) - 2);
-  for (size_t axis = 0; axis + 3 < rank; ++axis) {
-    Value own = lengthOf(b_, x_, static_cast<int64_t>(axis));
-    front = front ? b_.createOrFold<arith::MulIOp>(loc_, front, own) : own;
-  }
-  Extent rows = joinedExtent(b_.getContext(), llvm::ArrayRef(extents_).drop_back(3)),
-         cols = joinedExtent(b_.getContext(), llvm::ArrayRef(extents_).take_back(2));
-  llvm::SmallVector<Value> operands{memory};
-  if (!rows.isConstant())
-    operands.push_back(front);
-  if (!cols.isConstant())
-    operands.push_back(b_.createOrFold<arith::MulIOp>(loc_, width, constant(wide)));
-  Type elem = elementTypeOf(memory.getType()), given = elementTypeOf(x_.getType()), sumType = given;
-  if (!isa<ReduceMaxOp, ReduceMinOp>(op_) && isa<FloatType>(given) &&
-      given.getIntOrFloatBitWidth() < 32)
-    sumType = b_.getF32Type();
-  Value seen = makeOp<ReshapeOp>(b_, loc_, arrayTypeOf(elem, {rows, Extent::constant(high), cols}),
-                                 operands);
-  Value sum;
-  for (int64_t place = 0; place < high * wide; ++place) {
-    Value part = b_.create<SliceOp>(
-        loc_, arrayTypeOf(elem, {rows, extents_[rank - 2]}), seen,
+  int64_t wide = extents_.back().length;
+  Seen seen = seenInRuns(memory, {rank - 3, rank - 2, rank});
+  Value width = lengthOf(b_, x_, static_cast<int64_t>(rank) - 2);
+  Type type = arrayTypeOf(elementTypeOf(memory.getType()), {seen.extents[0], extents_[rank - 2]});
+  foldParts(extents_[rank - 3].length * wide, [&](int64_t place) -> Value {
+    return b_.create<SliceOp>(
+        loc_, type, seen.array,
         ValueRange{constant(0), constant(place / wide), constant(place % wide)},
-        ValueRange{front, constant(1), width}, ValueRange{constant(1), constant(1), constant(wide)},
-        Value(), b_.getDenseI64ArrayAttr({1}));
-    if (converted)
-      part = cloneWith(b_, converted, part, arrayTypeOf(given, extentsOf(part.getType())));
-    part = convert(part, sumType);
-    sum = sum ? elementwise(combinerOf(op_), {sum, part}) : part;
+        ValueRange{seen.lengths[0], constant(1), width},
+        ValueRange{constant(1), constant(1), constant(wide)}, Value(),
+        b_.getDenseI64ArrayAttr({1}));
+  });
+  return true;
+}
+
+/// A fold of short axes in front of rows that stay, as colours in front of an image or windows of pixels whose channels lie side by side:
+/// tiles would have the few rows that become one.
+bool ShortAxis::foldRows() {
+  constexpr int64_t kMostPlaces = 9;
+  llvm::SmallVector<int64_t> axes = foldedAxesOf(op_);
+  Value memory = memoryOf(x_);
+  if (!memory || axes.empty() || !foldsByParts() ||
+      llvm::is_contained(axes, static_cast<int64_t>(last())))
+    return false;
+  int64_t places = 1;
+  llvm::SmallVector<size_t> ends;
+  llvm::SmallVector<int64_t> dropped;
+  // Each folded axis stays one, and so do all that stay between two of them.
+  auto isFolded = [&](size_t axis) { return llvm::is_contained(axes, static_cast<int64_t>(axis)); };
+  for (size_t axis = 0; axis < extents_.size(); ++axis) {
+    if (axis > 0 && (isFolded(axis) || isFolded(axis - 1)))
+      ends.push_back(axis);
+    if (!isFolded(axis))
+      continue;
+    dropped.push_back(static_cast<int64_t>(ends.size()));
+    places *= extents_[axis].length;
   }
-  if (isa<ReduceMeanOp>(op_))
-    sum = elementwise(DivOp::getOperationName(),
-                      {sum, numberOf(b_, loc_, sumType, static_cast<double>(high * wide))});
-  sum = convert(sum, given);
-  Value result = op_->getResult(0);
-  answerLengthsOf(result);
-  llvm::SmallVector<Value> shaped{sum};
-  for (auto [axis, extent] : llvm::enumerate(extentsOf(result.getType())))
-    if (!extent.isConstant())
-      shaped.push_back(lengthOf(b_, result, static_cast<int64_t>(axis)));
-  replaceWith(makeOp<ReshapeOp>(b_, loc_, result.getType(), shaped));
+  ends.push_back(extents_.size());
+  if (places > kMostPlaces)
+    return false;
+  Seen seen = seenInRuns(memory, ends);
+  llvm::SmallVector<Extent> kept;
+  for (auto [axis, extent] : llvm::enumerate(seen.extents))
+    if (!llvm::is_contained(dropped, static_cast<int64_t>(axis)))
+      kept.push_back(extent);
+  Type type = arrayTypeOf(elementTypeOf(memory.getType()), kept);
+  foldParts(places, [&](int64_t place) -> Value {
+    llvm::SmallVector<Value> offsets(ends.size(), constant(0)), lengths(seen.lengths);
+    for (int64_t axis : llvm::reverse(dropped)) {
+      int64_t count = seen.extents[static_cast<size_t>(axis)].length;
+      offsets[static_cast<size_t>(axis)] = constant(place % count);
+      lengths[static_cast<size_t>(axis)] = constant(1);
+      place /= count;
+    }
+    return b_.create<SliceOp>(loc_, type, seen.array, offsets, lengths, ValueRange(), Value(),
+                              b_.getDenseI64ArrayAttr(dropped));
+  });
   return true;
 }
 
@@ -492,7 +572,7 @@ bool ShortAxis::run() {
     return liesInMemory(x_) && repeat();
   auto transpose = dyn_cast<TransposeOp>(op_);
   if (!transpose)
-    return foldWindow() || fold();
+    return foldWindow() || foldRows() || fold();
   return liesInMemory(x_) && (takeApart(transpose) || putTogether(transpose));
 }
 

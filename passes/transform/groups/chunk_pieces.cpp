@@ -15,6 +15,8 @@
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/SaveAndRestore.h"
 
+#include <numeric>
+
 using namespace mlir;
 
 namespace ptl::ir {
@@ -33,6 +35,37 @@ bool isProductOfDims(Value length) {
   if (auto dim = length.getDefiningOp<DimOp>())
     return isa<BlockArgument>(dim.getSource());
   return getConstantIntValue(length) || isa<BlockArgument>(length);
+}
+
+/// A length as a number times what is left of it; null: nothing.
+static std::pair<int64_t, Value> factorsOf(OpBuilder &b, Value length) {
+  if (std::optional<int64_t> number = getConstantIntValue(length))
+    return {*number, Value()};
+  auto times = length.getDefiningOp<arith::MulIOp>();
+  if (!times)
+    return {1, length};
+  auto [first, left] = factorsOf(b, times.getLhs());
+  auto [second, right] = factorsOf(b, times.getRhs());
+  if (first * second == 1)
+    return {1, length};
+  Value rest = left && right ? b.createOrFold<arith::MulIOp>(length.getLoc(), left, right)
+                             : (left ? left : right);
+  return {first * second, rest};
+}
+
+Value ceilQuotient(OpBuilder &b, Location loc, Value length, int64_t by) {
+  auto constant = [&](int64_t value) { return b.create<arith::ConstantIndexOp>(loc, value); };
+  // What number and divisor have in common goes, as it does where the quotient is read from source.
+  if (auto [number, rest] = factorsOf(b, length); rest && number > 1) {
+    int64_t common = std::gcd(number, by);
+    by /= common;
+    length = number == common ? rest
+                              : b.createOrFold<arith::MulIOp>(loc, rest, constant(number / common));
+  }
+  if (by == 1)
+    return length;
+  Value up = b.createOrFold<arith::AddIOp>(loc, length, constant(by - 1));
+  return b.createOrFold<arith::FloorDivSIOp>(loc, up, constant(by));
 }
 
 /// Whether the host computes a condition of a check from elements of storage: requirements of entries
@@ -130,9 +163,8 @@ Value PiecesEmitter::isWorthCutting(int64_t cut) {
   Value tiles = constant(1);
   for (int64_t id : others) {
     int64_t step = axis(id).step;
-    Value count = b_.createOrFold<arith::AddIOp>(loc_, axis(id).length, constant(step - 1));
-    count = b_.createOrFold<arith::FloorDivSIOp>(loc_, count, constant(step));
-    tiles = b_.createOrFold<arith::MulIOp>(loc_, tiles, count);
+    tiles =
+        b_.createOrFold<arith::MulIOp>(loc_, tiles, ceilQuotient(b_, loc_, axis(id).length, step));
   }
   // With more tiles than this, the cores are busy without pieces.
   Value few = b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::sle, tiles,
@@ -275,8 +307,7 @@ TileAxis::Role PiecesEmitter::roleForParts() const {
 Value PiecesEmitter::lengthOfPiece() {
   const TileAxis &own = axis(cut_);
   int64_t unit = unitOf(cut_), all = count_ * unit;
-  Value units = b_.createOrFold<arith::AddIOp>(loc_, own.length, constant(all - 1));
-  units = b_.createOrFold<arith::FloorDivSIOp>(loc_, units, constant(all));
+  Value units = ceilQuotient(b_, loc_, own.length, all);
   return b_.createOrFold<arith::MulIOp>(loc_, units, constant(unit));
 }
 

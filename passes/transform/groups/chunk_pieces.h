@@ -18,6 +18,9 @@ int64_t vectorCoresOf(const Machine &machine);
 /// other lengths have formulas that are unreadable where tiles are written out as source.
 bool isProductOfDims(mlir::Value length);
 
+/// How many parts of `by` positions a length has, as a formula that does not change when it is read from source.
+mlir::Value ceilQuotient(mlir::OpBuilder &b, mlir::Location loc, mlir::Value length, int64_t by);
+
 /// How many groups of a function have an arm more for lengths that are known at launch only. Code grows by
 /// each, so there is a limit for either kind.
 struct ArmCounts {
