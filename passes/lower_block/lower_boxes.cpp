@@ -186,8 +186,9 @@ static void loadEverySecond(KernelContext &c, const GlobalBox &box, const Shaped
   between.form = Form::Whole;
   between.buffer = allocateLike(c, between, withoutName(c.loc));
   // Rows that do not fill theirs are taken at once with what is behind them, which has to be something. One by one they take longer only
-  // where each instruction waits for the one before it.
-  bool fills = rows > 1 && cols == 2 * type.getCols() && c.machine.vectorBarrier;
+  // where each instruction waits for the one before it, and where they are many: the load waits for what fills the tile.
+  constexpr int64_t kManyRows = 16;
+  bool fills = rows >= kManyRows && cols == 2 * type.getCols() && c.machine.vectorBarrier;
   auto take = [&](Indices at, Value numRows) {
     IndexVector first(at.begin(), at.end());
     first.push_back(constant(c, 0));

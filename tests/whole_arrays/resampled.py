@@ -70,6 +70,17 @@ def overlapping(draw, c, h, w):
     return {"x": x}, {"y": np.max(parts, 0)}
 
 
+def windows_last(draw, n, h, w, c):
+    x = draw(n, 2 * h, 2 * w, c).astype(np.float16)
+    z = x.reshape(n, h, 2, w, 2, c)
+    return {"x": x}, {"most": z.max((2, 4)), "middle": z.astype(np.float32).mean((2, 4), keepdims=True)}
+
+
+def colours(draw, n, h, w):
+    x = draw(n, 3, h, w)
+    return {"x": x}, {"grey": x.mean(1), "product": x.prod(1, keepdims=True)}
+
+
 CASES = {
     "twice": (twice, [(2, 3, 5, 7), (1, 1, 1, 1), (1, 2, 9, 65)]),
     "thrice": (thrice, [(5, 7), (1, 1), (33, 130)]),
@@ -81,6 +92,8 @@ CASES = {
     "windows_of_halves": (windows_of_halves, [(3, 5, 7), (1, 1, 1), (5, 130, 28), (2, 9, 130)]),
     "every_second": (every_second, [(3, 5, 7), (1, 1, 1), (5, 130, 28), (2, 9, 130), (1, 2, 600)]),
     "overlapping": (overlapping, [(3, 5, 7), (1, 1, 1), (2, 33, 28), (1, 9, 130)]),
+    "windows_last": (windows_last, [(2, 3, 5, 7), (1, 1, 1, 1), (1, 9, 33, 3), (1, 2, 3, 130)]),
+    "colours": (colours, [(2, 5, 7), (1, 1, 1), (3, 33, 65)]),
     "shuffled": (shuffled, [(2, 3, 5, 7), (1, 1, 1, 1), (2, 5, 9, 33)]),
     "shuffled_twice": (shuffled_twice, [(2, 3, 5, 7), (1, 1, 1, 1), (1, 5, 9, 33)]),
 }

@@ -132,23 +132,64 @@ PiecesEmitter::Loops PiecesEmitter::axesToCut() const {
 
 /// Whether each position of an axis is folded to a few numbers along others, so that a piece may be one of them. Else what pieces of
 /// single positions come to would be as much as there was.
-bool PiecesEmitter::foldsPositions(int64_t cut) const {
-  return axis(cut).role == TileAxis::Single && !isScan(group_->root()) &&
-         llvm::all_of(group_->members(), [&](Operation *op) {
-           return !isReduction(op) || !llvm::is_contained(group_->foldedBy(op), cut) ||
-                  group_->foldedBy(op).size() > 1;
+static bool foldsPositions(const OpGroup &group, const TileAxis &own, int64_t cut) {
+  return own.role == TileAxis::Single && !isScan(group.root()) &&
+         llvm::all_of(group.members(), [&](Operation *op) {
+           return !isReduction(op) || !llvm::is_contained(group.foldedBy(op), cut) ||
+                  group.foldedBy(op).size() > 1;
          });
 }
 
 /// Where pieces begin, memory is read from the begin of a block.
-int64_t PiecesEmitter::unitOf(int64_t cut) const {
-  return axis(cut).role == TileAxis::Col ? 16 : foldsPositions(cut) ? 1 : 8;
+static int64_t unitOf(const OpGroup &group, const TileAxis &own, int64_t cut) {
+  return own.role == TileAxis::Col ? 16 : foldsPositions(group, own, cut) ? 1 : 8;
+}
+
+/// The lengths of axes without tiles that a fold in pieces goes along besides the one that is cut.
+static llvm::SmallVector<Value> foldedBeside(const OpGroup &group, llvm::ArrayRef<TileAxis> axes,
+                                             int64_t cut) {
+  llvm::SmallVector<Value> lengths;
+  for (Operation *op : group.members()) {
+    if (!isReduction(op) || !llvm::is_contained(group.foldedBy(op), cut))
+      continue;
+    for (int64_t id : group.foldedBy(op)) {
+      const TileAxis &own = axes[static_cast<size_t>(id)];
+      if (id != cut && own.role == TileAxis::Single && isProductOfDims(own.length))
+        lengths.push_back(own.length);
+    }
+    break;
+  }
+  return lengths;
+}
+
+static Value atLeast(OpBuilder &b, Value length, int64_t least) {
+  Location loc = length.getLoc();
+  return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, length,
+                                       b.create<arith::ConstantIndexOp>(loc, least));
+}
+
+/// Whether `count` pieces of this length are worth a grid of their own, where a whole axis of `least` positions is. What is folded along
+/// other axes, too, is as much more.
+static Value isLongEnough(OpBuilder &b, Value piece, llvm::ArrayRef<Value> beside, int64_t unit,
+                          int64_t count, int64_t least) {
+  int64_t units = std::max<int64_t>(2, least / (count * unit) + 1);
+  if (beside.empty())
+    return atLeast(b, piece, units * unit);
+  Location loc = piece.getLoc();
+  Value times = beside.front();
+  for (Value length : beside.drop_front())
+    times = b.createOrFold<arith::MulIOp>(loc, times, length);
+  Value all = b.createOrFold<arith::MulIOp>(loc, times, piece);
+  // Rows of a memory are read faster if they are not too short.
+  constexpr int64_t leastUnits = 4;
+  return b.createOrFold<arith::AndIOp>(loc, atLeast(b, piece, std::min(units, leastUnits) * unit),
+                                       atLeast(b, all, units * unit));
 }
 
 /// Whether the axis is so long, and other tiles so few, that pieces take less time; null: never.
 Value PiecesEmitter::isWorthCutting(int64_t cut) {
   // Tiles stay as they are where an axis without tiles is cut, so that more of them still gain by it.
-  bool isSingle = foldsPositions(cut);
+  bool isSingle = foldsPositions(*group_, axis(cut), cut);
   int64_t share = isSingle ? 2 : 4;
   // Each grid more takes as long as a few chunks, of which those of scans take longest.
   int64_t leastChunks = isScan(group_->root()) ? 1 : 16;
@@ -171,42 +212,11 @@ Value PiecesEmitter::isWorthCutting(int64_t cut) {
                                              constant(cores / share));
   cut_ = cut;
   count_ = cores;
-  Value isLong = isSingle ? atLeast(axis(cut).length, least) : isLongEnough(least);
+  Value isLong = isSingle ? atLeast(b_, axis(cut).length, least)
+                          : isLongEnough(b_, lengthOfPiece(), foldedBeside(*group_, axes_, cut),
+                                         unitOf(*group_, axis(cut), cut), cores, least);
   cut_ = kWhole;
   return b_.createOrFold<arith::AndIOp>(loc_, few, isLong);
-}
-
-Value PiecesEmitter::atLeast(Value length, int64_t least) {
-  return b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::sge, length, constant(least));
-}
-
-/// Whether pieces of the axis that is cut are worth a grid of their own, where a whole axis of `least` positions is.
-Value PiecesEmitter::isLongEnough(int64_t least) {
-  int64_t unit = unitOf(cut_), units = std::max<int64_t>(2, least / (count_ * unit) + 1);
-  // What is folded along other axes, too, is as much more.
-  Value length = lengthOfPiece(), times;
-  for (int64_t id : foldedBeside(cut_))
-    times = times ? b_.createOrFold<arith::MulIOp>(loc_, times, axis(id).length) : axis(id).length;
-  if (!times)
-    return atLeast(length, units * unit);
-  Value all = b_.createOrFold<arith::MulIOp>(loc_, times, length);
-  // Rows of a memory are read faster if they are not too short.
-  constexpr int64_t leastUnits = 4;
-  return b_.createOrFold<arith::AndIOp>(loc_, atLeast(length, std::min(units, leastUnits) * unit),
-                                        atLeast(all, units * unit));
-}
-
-/// The axes without tiles that a fold in pieces goes along besides the one that is cut.
-PiecesEmitter::Loops PiecesEmitter::foldedBeside(int64_t cut) const {
-  Loops ids;
-  for (Operation *op : group_->members())
-    if (isReduction(op) && llvm::is_contained(group_->foldedBy(op), cut)) {
-      for (int64_t id : group_->foldedBy(op))
-        if (id != cut && axis(id).role == TileAxis::Single && isProductOfDims(axis(id).length))
-          ids.push_back(id);
-      return ids;
-    }
-  return ids;
 }
 
 llvm::SmallVector<int64_t> PiecesEmitter::gridAxes() const {
@@ -267,6 +277,32 @@ void PiecesEmitter::emitCuts(llvm::ArrayRef<RootStores> stores, MatmulOp product
   emitCuts(stores, product, cuts.drop_front());
 }
 
+/// Where what the pieces of an axis without tiles come to has its number, so that all of it is one tile:
+/// along rows or columns, where a result of the folds has none and the tile is no larger than others.
+static TileAxis::Role roleForParts(const OpGroup &group, llvm::ArrayRef<TileAxis> axes, int64_t cut,
+                                   int64_t count) {
+  // A scan needs those before its piece alone.
+  if (isScan(group.root()))
+    return TileAxis::Single;
+  int64_t steps[] = {1, 1}; // along rows and columns
+  bool isTaken[] = {false, false};
+  constexpr TileAxis::Role roles[] = {TileAxis::Row, TileAxis::Col};
+  auto has = [&](int64_t id, TileAxis::Role role) {
+    return id != kWhole && id != cut && axes[static_cast<size_t>(group.find(id))].role == role;
+  };
+  for (auto [number, role] : llvm::enumerate(roles)) {
+    for (int64_t id = 0; id < static_cast<int64_t>(group.numAxes()); ++id)
+      if (group.find(id) == id && has(id, role))
+        steps[number] = std::max(steps[number], axes[static_cast<size_t>(id)].step);
+    for (Operation *op : group.members())
+      isTaken[number] |= isReduction(op) &&
+                         llvm::any_of(group.mapOf(op), [&](int64_t id) { return has(id, role); });
+  }
+  if (!isTaken[1] && count <= steps[1])
+    return TileAxis::Col;
+  return !isTaken[0] && count <= steps[0] ? TileAxis::Row : TileAxis::Single;
+}
+
 /// Tiles of a size for pieces, and the axes that the group lacks.
 void PiecesEmitter::cutAxis(int64_t cut) {
   cut_ = cut;
@@ -276,37 +312,15 @@ void PiecesEmitter::cutAxis(int64_t cut) {
   axes_.resize(axes_.size() + 2);
   TileAxis &point = axis(point_), &parts = axis(parts_);
   point.length = parts.length = constant(count_);
-  parts.role = axis(cut).role == TileAxis::Single ? roleForParts() : axis(cut).role;
+  parts.role = axis(cut).role == TileAxis::Single ? roleForParts(*group_, axes_, cut, count_)
+                                                  : axis(cut).role;
   parts.step = parts.role == TileAxis::Single ? 1 : count_;
-}
-
-/// Where what the pieces of an axis without tiles come to has its number, so that all of it is one tile:
-/// along rows or columns, where a result of the folds has none and the tile is no larger than others.
-TileAxis::Role PiecesEmitter::roleForParts() const {
-  // A scan needs those before its piece alone.
-  if (isScan(group_->root()))
-    return TileAxis::Single;
-  int64_t steps[] = {1, 1}; // along rows and columns
-  bool isTaken[] = {false, false};
-  constexpr TileAxis::Role roles[] = {TileAxis::Row, TileAxis::Col};
-  for (auto [number, role] : llvm::enumerate(roles)) {
-    for (int64_t id = 0; id < point_; ++id)
-      if (group_->find(id) == id && axis(id).role == role)
-        steps[number] = std::max(steps[number], axis(id).step);
-    for (Operation *op : group_->members())
-      isTaken[number] |= isReduction(op) && llvm::any_of(partMap(op), [&](int64_t id) {
-                           return id != kWhole && axis(group_->find(id)).role == role;
-                         });
-  }
-  if (!isTaken[1] && count_ <= steps[1])
-    return TileAxis::Col;
-  return !isTaken[0] && count_ <= steps[0] ? TileAxis::Row : TileAxis::Single;
 }
 
 /// How long a piece is, where the builder is.
 Value PiecesEmitter::lengthOfPiece() {
   const TileAxis &own = axis(cut_);
-  int64_t unit = unitOf(cut_), all = count_ * unit;
+  int64_t unit = unitOf(*group_, axis(cut_), cut_), all = count_ * unit;
   Value units = ceilQuotient(b_, loc_, own.length, all);
   return b_.createOrFold<arith::MulIOp>(loc_, units, constant(unit));
 }

@@ -68,14 +68,8 @@ private:
   // whether, and how large
   Loops axesToCut() const;
   mlir::Value isWorthCutting(int64_t cut);
-  mlir::Value atLeast(mlir::Value length, int64_t least);
-  mlir::Value isLongEnough(int64_t least);
-  Loops foldedBeside(int64_t cut) const;
-  bool foldsPositions(int64_t cut) const;
-  int64_t unitOf(int64_t cut) const;
   void emitCuts(llvm::ArrayRef<RootStores> stores, MatmulOp product, llvm::ArrayRef<int64_t> cuts);
   void cutAxis(int64_t cut);
-  TileAxis::Role roleForParts() const;
   void fitSteps();
   mlir::Value lengthOfPiece();
 
