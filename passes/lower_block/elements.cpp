@@ -213,14 +213,21 @@ void takeEverySecond(KernelContext &c, const EverySecond &take) {
   auto rowByRow = [&] {
     forEach(c, {take.rows}, [&](Indices at) { takeRows(c, take, at[0], 1, constant(c, 1)); });
   };
+  // Of rows that are filled the rest is taken, too, so that the next one begins where it should.
+  auto withRest = [&] {
+    EverySecond whole = take;
+    whole.span = constant(c, cast<pto::TileBufType>(take.from.getType()).getCols());
+    takeRows(c, whole, constant(c, 0), take.capacity, take.rows);
+  };
+  auto otherwise = [&] { take.isFilled ? withRest() : rowByRow(); };
   // In a single row there is no next one that could begin in the wrong place.
   if (take.capacity == 1)
     return together();
   if (std::optional<int64_t> count = getConstantIntValue(take.count))
-    return *count == cols ? together() : rowByRow();
+    return *count == cols ? together() : otherwise();
   Value fills = c.b.createOrFold<arith::CmpIOp>(c.loc, arith::CmpIPredicate::eq, take.count,
                                                 constant(c, cols));
-  branch(c.b, c.loc, fills, together, rowByRow);
+  branch(c.b, c.loc, fills, together, otherwise);
 }
 
 bool takesEverySecond(const KernelContext &c, const ShapedTile &to) {

@@ -44,6 +44,8 @@ struct EverySecond {
   int64_t capacity;               ///< most rows
   Value rows, span, count;        ///< rows, and elements of each in `from` and in `to`
   bool fromSecond;                ///< the second element of each pair
+  bool isFilled =
+      false; ///< rows of `from` have elements up to their ends, where these are not `span` long
 };
 void takeEverySecond(KernelContext &c, const EverySecond &take);
 /// Whether a machine has an instruction for that.

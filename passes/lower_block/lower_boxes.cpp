@@ -152,6 +152,19 @@ static void loadRows(KernelContext &c, const GlobalBox &box, const ShapedTile &t
 /// Rows of a piece of whose elements only some are taken, in bytes.
 static constexpr int64_t kBetweenBytes = 16384;
 
+/// Fills a tile whose rows will have `count` of `most` elements and as many between them.
+static void fillBehind(KernelContext &c, const Tile &between, Value count, int64_t most) {
+  auto fill = [&] { fillWith(c, between, constantOf(c, between.element, 0), c.loc); };
+  if (std::optional<int64_t> known = getConstantIntValue(count)) {
+    if (*known != most)
+      fill();
+    return;
+  }
+  Value isShort =
+      c.b.createOrFold<arith::CmpIOp>(c.loc, arith::CmpIPredicate::ne, count, constant(c, most));
+  branch(c.b, c.loc, isShort, fill, nullptr);
+}
+
 /// Every second element: rows are loaded with what lies between, some at a time, and an instruction takes the elements.
 static void loadEverySecond(KernelContext &c, const GlobalBox &box, const ShapedTile &to) {
   size_t rank = box.axes.size();
@@ -172,16 +185,22 @@ static void loadEverySecond(KernelContext &c, const GlobalBox &box, const Shaped
   between.extents = {rows, cols, constant(c, rows), constant(c, cols)};
   between.form = Form::Whole;
   between.buffer = allocateLike(c, between, withoutName(c.loc));
+  // Rows that do not fill theirs are taken at once with what is behind them, which has to be something. One by one they take longer only
+  // where each instruction waits for the one before it, and where they are many: the load waits for what fills the tile.
+  constexpr int64_t kManyRows = 16;
+  bool fills = rows >= kManyRows && cols == 2 * type.getCols() && c.machine.vectorBarrier;
   auto take = [&](Indices at, Value numRows) {
     IndexVector first(at.begin(), at.end());
     first.push_back(constant(c, 0));
+    if (fills)
+      fillBehind(c, between, count, type.getCols());
     Value view = matrixView(c, box.pointer, elementAt(c, box, first), numRows, span,
                             rank > 1 ? box.axes[rank - 2].stride : span, to.tile.element);
     Value part =
         window(c, between.buffer, constant(c, 0), constant(c, 0), rows, cols, numRows, span);
     emit(c, c.loc, InstructionId::TLoad, {view}, {part});
     takeEverySecond(c, {between.buffer, constant(c, 0), to.tile.buffer, rowAt(c, to, first), rows,
-                        numRows, span, count, /*fromSecond=*/false});
+                        numRows, span, count, /*fromSecond=*/false, fills});
   };
   if (rank != 2)
     return forEach(c, outer, [&](Indices at) { take(at, constant(c, 1)); });

@@ -8,11 +8,13 @@
 #include "passes/transform/expand/join_axes.h"
 
 #include "ir/dialect/attributes.h"
+#include "ir/dialect/make_op.h"
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_kinds.h"
 #include "passes/transform/groups/access.h"
 #include "passes/transform/groups/chunk_pieces.h"
+#include "passes/transform/groups/group_schedule.h"
 #include "passes/transform/make_grid.h"
 #include "passes/transform/whole_storage.h"
 
@@ -216,6 +218,78 @@ static TakeOp takeRows(TakeOp take, Value source) {
   return rows;
 }
 
+/// Takes along the middle axis of three, if several axes lie in front of the position and one behind it: the same position is
+/// taken for all of those in front, which are one axis. Null for others.
+static TakeOp takeOfMany(TakeOp take, Value source) {
+  auto axis = static_cast<size_t>(take.getAxis());
+  llvm::ArrayRef<Extent> all = extentsOf(source.getType()),
+                         own = extentsOf(take.getResult().getType());
+  auto isNamed = [](const Extent &extent) { return extent.isConstant() || extent.symbol; };
+  auto isLong = [](const Extent &extent) { return !extent.isOne(); };
+  // A single axis is a batch mostly, of which there may be few.
+  if (all.size() != own.size() || axis + 2 != all.size() || !liesInOrder(source) ||
+      llvm::count_if(all.take_front(axis), isLong) < 2 || !llvm::all_of(all, isNamed) ||
+      !llvm::all_of(own, isNamed) || isScheduled(take) || isInSchedule(take))
+    return {};
+  OpBuilder b(take);
+  Location loc = take.getLoc();
+  Type elem = elementTypeOf(take.getType());
+  Value result = take.getResult();
+  auto seen = [&](Value value, llvm::ArrayRef<Extent> extents, ValueRange lengths) {
+    llvm::SmallVector<Value> operands{value};
+    for (auto [extent, length] : llvm::zip(extents, lengths))
+      if (!extent.isConstant())
+        operands.push_back(length);
+    return makeOp<ReshapeOp>(b, loc, arrayTypeOf(elem, extents), operands);
+  };
+  Value many;
+  llvm::SmallVector<Value> written;
+  for (size_t at = 0; at < own.size(); ++at) {
+    written.push_back(lengthOf(b, result, static_cast<int64_t>(at)));
+    if (at < axis)
+      many = many ? b.createOrFold<arith::MulIOp>(loc, many, written.back()) : written.back();
+  }
+  Extent front = joinedExtent(b.getContext(), all.take_front(axis));
+  Value from = seen(source, {front, all[axis], all.back()},
+                    {many, lengthOf(b, source, static_cast<int64_t>(axis)), written.back()});
+  auto made = b.create<TakeOp>(loc, arrayTypeOf(elem, {front, own[axis], own.back()}), from,
+                               take.getIndex(), b.getI64IntegerAttr(1));
+  result.replaceAllUsesWith(seen(made.getResult(), own, written));
+  take.erase();
+  return made;
+}
+
+/// Takes along the middle axis of three, by tiles of rows that lie at one position of it.
+static void takeAtOne(OpBuilder &b, TakeOp take, Value ref) {
+  constexpr int64_t rows = 16, columns = 512;
+  Location loc = take.getLoc();
+  auto constant = [&](int64_t value) { return b.create<arith::ConstantIndexOp>(loc, value); };
+  llvm::SmallVector<Value> lengths;
+  for (int64_t axis = 0; axis < 3; ++axis)
+    lengths.push_back(lengthOf(b, take.getResult(), axis));
+  OpBuilder::InsertionGuard guard(b);
+  ParallelOp grid =
+      openGrid(b, loc, lengths, ValueRange{constant(rows), constant(1), constant(columns)}, loc);
+  llvm::SmallVector<Value> to(grid.getBody().getArguments()), from(to);
+  auto lengthFrom = [&](size_t axis, int64_t step) -> Value {
+    Value rest = b.createOrFold<arith::SubIOp>(loc, lengths[axis], to[axis]);
+    return b.createOrFold<arith::MinSIOp>(loc, rest, constant(step));
+  };
+  llvm::SmallVector<Value> sizes{lengthFrom(0, rows), constant(1), lengthFrom(2, columns)};
+  Value index = take.getIndex();
+  Value id = b.create<SliceOp>(loc, elementTypeOf(index.getType()), index, ValueRange(to[1]),
+                               ValueRange(constant(1)), ValueRange(), Value(),
+                               b.getDenseI64ArrayAttr({0}));
+  from[1] = asPosition(b, loc, id);
+  Extent taken = unusedExtent(grid, "taken", rows), part = unusedExtent(grid, "part", columns);
+  auto dropped = b.getDenseI64ArrayAttr({1});
+  Value tile = b.create<SliceOp>(loc, arrayTypeOf(elementTypeOf(take.getType()), {taken, part}),
+                                 take.getSource(), from, sizes, ValueRange(), Value(), dropped);
+  b.create<StoreOp>(loc, tile, ref, to, sizes, ValueRange(), Value(), dropped, IntegerAttr(),
+                    StringAttr());
+  b.create<YieldOp>(loc);
+}
+
 /// Rows of a matrix, several at a time and as few as give all cores work: a point for each row would wait for its position, for the
 /// row and for the store, one after the other. False if the rows are not such.
 static bool takeTiles(OpBuilder &b, TakeOp take, Value source, Value ref, int64_t cores) {
@@ -276,6 +350,9 @@ void expandTake(TakeOp take, const Machine *machine) {
   TakeOp rows = takeRows(take, source);
   if (rows)
     source = (take = rows).getSource();
+  TakeOp many = rows ? TakeOp() : takeOfMany(take, source);
+  if (many)
+    source = (take = many).getSource();
   OpBuilder b(take);
   Location loc = take.getLoc();
   auto type = cast<ArrayType>(take.getType());
@@ -283,7 +360,9 @@ void expandTake(TakeOp take, const Machine *machine) {
   for (int64_t axis = 0; axis < type.getRank(); ++axis)
     lengths.push_back(lengthOf(b, take.getResult(), axis));
   Value ref = storageLike(b, loc, take.getResult());
-  if (rows || !takeTiles(b, take, source, ref, machine ? vectorCoresOf(*machine) : 0)) {
+  if (many) {
+    takeAtOne(b, take, ref);
+  } else if (rows || !takeTiles(b, take, source, ref, machine ? vectorCoresOf(*machine) : 0)) {
     OpBuilder::InsertionGuard guard(b);
     RowGrid grid(b, loc, take.getIndex(), type.getElementType(), type.getExtents(), lengths,
                  static_cast<int64_t>(take.getAxis()), rows ? longRows : RowGrid::kColumns);

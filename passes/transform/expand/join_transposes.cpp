@@ -47,9 +47,14 @@ static bool isInOrder(Value array) {
   return (!made || (load && isUnchangedUntil(load, nullptr))) && liesInOrder(array);
 }
 
+/// Whether all that becomes of a result is in memory, in order. A reshape reads it from there.
 static bool goesToMemory(Value result) {
   return llvm::all_of(result.getUsers(), [&](Operation *user) {
     auto store = dyn_cast<StoreOp>(user);
+    auto reshape = dyn_cast<ReshapeOp>(user);
+    // One that only adds axes of extent 1 may be a view on the way to others.
+    if (reshape)
+      return !isViewOfOnes(reshape) || goesToMemory(reshape);
     return isa<DimOp>(user) || (store && store.getValue() == result && mayViewOutput(store));
   });
 }
@@ -98,11 +103,16 @@ static void join(TransposeOp transpose) {
   Type elem = elementTypeOf(x.getType());
   Value turned = b.create<TransposeOp>(transpose.getLoc(), arrayTypeOf(elem, extents), from,
                                        b.getDenseI64ArrayAttr(axes));
+  // Other reshapes take the elements from where they are, whatever their axes are called.
+  result.replaceUsesWithIf(turned, [](OpOperand &use) {
+    return isa<ReshapeOp>(use.getOwner()) && !use.getOperandNumber();
+  });
   llvm::SmallVector<Value> operands{turned};
   for (auto [axis, extent] : llvm::enumerate(extentsOf(result.getType())))
     if (!extent.isConstant())
       operands.push_back(lengthOf(b, x, transpose.getAxes()[axis]));
-  result.replaceAllUsesWith(makeOp<ReshapeOp>(b, transpose.getLoc(), result.getType(), operands));
+  if (!result.use_empty())
+    result.replaceAllUsesWith(makeOp<ReshapeOp>(b, transpose.getLoc(), result.getType(), operands));
   transpose.erase();
 }
 

@@ -11,7 +11,9 @@
 #include "passes/transform/combiners.h"
 #include "passes/transform/expand/expand_rows.h"
 #include "passes/transform/expand/join_axes.h"
+#include "passes/transform/groups/access.h"
 #include "passes/transform/groups/group_schedule.h"
+#include "passes/transform/narrow_axis.h"
 #include "passes/transform/whole_storage.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -64,8 +66,20 @@ public:
 
 private:
   bool fold();
+  /// Memory with other axes than the operand, and their lengths.
+  struct Seen {
+    Value array;
+    llvm::SmallVector<Extent> extents;
+    llvm::SmallVector<Value> lengths;
+  };
+  bool foldsByParts() const;
+  bool foldWindow();
+  bool foldRows();
+  Seen seenInRuns(Value memory, llvm::ArrayRef<size_t> ends);
+  void foldParts(int64_t places, llvm::function_ref<Value(int64_t)> partAtPlace);
   bool takeApart(TransposeOp transpose);
   bool putTogether(TransposeOp transpose);
+  bool repeat();
   size_t last() const { return extents_.size() - 1; }
   Value constant(int64_t value) { return b_.create<arith::ConstantIndexOp>(loc_, value); }
   Value convert(Value x, Type to);
@@ -204,6 +218,19 @@ Value ShortAxis::withAxis(Value part, int64_t axis) {
                               b_.getDenseI64ArrayAttr({axis}));
 }
 
+/// Lengths of a value are asked of what it is made of.
+static void answerLengthsOf(Value value) {
+  for (Operation *user : llvm::make_early_inc_range(value.getUsers()))
+    if (auto dim = dyn_cast<DimOp>(user)) {
+      OpBuilder b(dim);
+      Value length = lengthOf(b, value, static_cast<int64_t>(dim.getAxis()));
+      if (length == dim.getResult())
+        continue;
+      dim.replaceAllUsesWith(length);
+      dim.erase();
+    }
+}
+
 /// Lengths of the result are asked of the operand, whose axes are these, so that no array stays for its length alone.
 void ShortAxis::answerLengths(llvm::ArrayRef<int64_t> axes) {
   for (Operation *user : llvm::make_early_inc_range(op_->getResult(0).getUsers()))
@@ -251,7 +278,10 @@ void ShortAxis::interleave(llvm::ArrayRef<Value> parts, int64_t count, int64_t p
                        b_.getDenseI64ArrayAttr(dropped), IntegerAttr(), StringAttr());
   }
   Value whole = loadWhole(b_, loc_, ref, type);
-  answerLengths(cast<TransposeOp>(op_).getAxes());
+  if (isa<BroadcastOp>(op_))
+    answerLengthsOf(result);
+  else
+    answerLengths(cast<TransposeOp>(op_).getAxes());
   // What gives the result another shape gives it to what is stored.
   result.replaceUsesWithIf(whole, [](OpOperand &use) {
     return isa<ReshapeOp>(use.getOwner()) && use.getOperandNumber() == 0;
@@ -329,6 +359,137 @@ bool ShortAxis::fold() {
   return true;
 }
 
+/// What lies in memory of what is folded: conversions on the way are of each part.
+static Value memoryOf(Value x) {
+  auto converted = x.getDefiningOp<ConvertOp>();
+  Value memory = converted ? converted->getOperand(0) : x;
+  return liesInMemory(memory) && hasStrides(elementTypeOf(memory.getType())) ? memory : Value();
+}
+
+/// Replaces a fold by arithmetic on parts of memory: for each place a part has what the result has.
+void ShortAxis::foldParts(int64_t places, llvm::function_ref<Value(int64_t)> partAtPlace) {
+  Type given = elementTypeOf(x_.getType()), wide = given;
+  if (!isa<ReduceMaxOp, ReduceMinOp>(op_) && isa<FloatType>(given) &&
+      given.getIntOrFloatBitWidth() < 32)
+    wide = b_.getF32Type();
+  auto converted = x_.getDefiningOp<ConvertOp>();
+  Value sum;
+  for (int64_t place = 0; place < places; ++place) {
+    Value part = partAtPlace(place);
+    if (elementTypeOf(part.getType()) != given)
+      part = cloneWith(b_, converted, part, arrayTypeOf(given, extentsOf(part.getType())));
+    part = convert(part, wide);
+    sum = sum ? elementwise(combinerOf(op_), {sum, part}) : part;
+  }
+  if (isa<ReduceMeanOp>(op_))
+    sum = elementwise(DivOp::getOperationName(),
+                      {sum, numberOf(b_, loc_, wide, static_cast<double>(places))});
+  Value result = op_->getResult(0);
+  answerLengthsOf(result);
+  llvm::SmallVector<Value> shaped{convert(sum, given)};
+  for (auto [axis, extent] : llvm::enumerate(extentsOf(result.getType())))
+    if (!extent.isConstant())
+      shaped.push_back(lengthOf(b_, result, static_cast<int64_t>(axis)));
+  replaceWith(makeOp<ReshapeOp>(b_, loc_, result.getType(), shaped));
+}
+
+/// Memory with one axis for each of these runs of the operand's axes, of which each begins where the one before it ends.
+ShortAxis::Seen ShortAxis::seenInRuns(Value memory, llvm::ArrayRef<size_t> ends) {
+  Seen seen;
+  llvm::SmallVector<Value> operands{memory};
+  for (size_t begin = 0; size_t end : ends) {
+    seen.extents.push_back(
+        joinedExtent(b_.getContext(), llvm::ArrayRef(extents_).slice(begin, end - begin)));
+    Value length;
+    for (; begin < end; ++begin) {
+      Value own = lengthOf(b_, x_, static_cast<int64_t>(begin));
+      length = length ? b_.createOrFold<arith::MulIOp>(loc_, length, own) : own;
+    }
+    seen.lengths.push_back(length);
+    if (!seen.extents.back().isConstant())
+      operands.push_back(length);
+  }
+  seen.array = makeOp<ReshapeOp>(
+      b_, loc_, arrayTypeOf(elementTypeOf(memory.getType()), seen.extents), operands);
+  return seen;
+}
+
+bool ShortAxis::foldsByParts() const {
+  return isa<ReduceSumOp, ReduceMeanOp, ReduceProdOp, ReduceMaxOp, ReduceMinOp>(op_) &&
+         llvm::all_of(foldedAxesOf(op_),
+                      [&](int64_t axis) { return isShort(extents_[static_cast<size_t>(axis)]); });
+}
+
+/// A fold of windows of an image, `[.., H, P, W, Q]` along `P` and `Q`, as arithmetic on the elements at each place of a window. All axes in
+/// front are one, so that tiles have rows of many images.
+bool ShortAxis::foldWindow() {
+  llvm::SmallVector<int64_t> axes = foldedAxesOf(op_);
+  size_t rank = extents_.size();
+  Value memory = memoryOf(x_);
+  if (rank < 4 || !memory || !foldsByParts() ||
+      axes != llvm::SmallVector<int64_t>{static_cast<int64_t>(rank) - 3,
+                                         static_cast<int64_t>(rank) - 1})
+    return false;
+  int64_t wide = extents_.back().length;
+  Seen seen = seenInRuns(memory, {rank - 3, rank - 2, rank});
+  Value width = lengthOf(b_, x_, static_cast<int64_t>(rank) - 2);
+  Type type = arrayTypeOf(elementTypeOf(memory.getType()), {seen.extents[0], extents_[rank - 2]});
+  foldParts(extents_[rank - 3].length * wide, [&](int64_t place) -> Value {
+    return b_.create<SliceOp>(
+        loc_, type, seen.array,
+        ValueRange{constant(0), constant(place / wide), constant(place % wide)},
+        ValueRange{seen.lengths[0], constant(1), width},
+        ValueRange{constant(1), constant(1), constant(wide)}, Value(),
+        b_.getDenseI64ArrayAttr({1}));
+  });
+  return true;
+}
+
+/// A fold of short axes in front of rows that stay, as colours in front of an image or windows of pixels whose channels lie side by side:
+/// tiles would have the few rows that become one.
+bool ShortAxis::foldRows() {
+  constexpr int64_t kMostPlaces = 9;
+  llvm::SmallVector<int64_t> axes = foldedAxesOf(op_);
+  Value memory = memoryOf(x_);
+  if (!memory || axes.empty() || !foldsByParts() ||
+      llvm::is_contained(axes, static_cast<int64_t>(last())))
+    return false;
+  int64_t places = 1;
+  llvm::SmallVector<size_t> ends;
+  llvm::SmallVector<int64_t> dropped;
+  // Each folded axis stays one, and so do all that stay between two of them.
+  auto isFolded = [&](size_t axis) { return llvm::is_contained(axes, static_cast<int64_t>(axis)); };
+  for (size_t axis = 0; axis < extents_.size(); ++axis) {
+    if (axis > 0 && (isFolded(axis) || isFolded(axis - 1)))
+      ends.push_back(axis);
+    if (!isFolded(axis))
+      continue;
+    dropped.push_back(static_cast<int64_t>(ends.size()));
+    places *= extents_[axis].length;
+  }
+  ends.push_back(extents_.size());
+  if (places > kMostPlaces)
+    return false;
+  Seen seen = seenInRuns(memory, ends);
+  llvm::SmallVector<Extent> kept;
+  for (auto [axis, extent] : llvm::enumerate(seen.extents))
+    if (!llvm::is_contained(dropped, static_cast<int64_t>(axis)))
+      kept.push_back(extent);
+  Type type = arrayTypeOf(elementTypeOf(memory.getType()), kept);
+  foldParts(places, [&](int64_t place) -> Value {
+    llvm::SmallVector<Value> offsets(ends.size(), constant(0)), lengths(seen.lengths);
+    for (int64_t axis : llvm::reverse(dropped)) {
+      int64_t count = seen.extents[static_cast<size_t>(axis)].length;
+      offsets[static_cast<size_t>(axis)] = constant(place % count);
+      lengths[static_cast<size_t>(axis)] = constant(1);
+      place /= count;
+    }
+    return b_.create<SliceOp>(loc_, type, seen.array, offsets, lengths, ValueRange(), Value(),
+                              b_.getDenseI64ArrayAttr(dropped));
+  });
+  return true;
+}
+
 /// The last axis goes to another place: each of its positions is a part of the result.
 bool ShortAxis::takeApart(TransposeOp transpose) {
   auto own = static_cast<int64_t>(last());
@@ -375,13 +536,43 @@ bool ShortAxis::putTogether(TransposeOp transpose) {
   return true;
 }
 
+/// Elements that are repeated side by side, as in an image of twice the size: each copy is a part, and so is each copy of a row.
+bool ShortAxis::repeat() {
+  Value result = op_->getResult(0);
+  llvm::ArrayRef<Extent> to = extentsOf(result.getType());
+  auto isRepeated = [&](size_t axis) { return extents_[axis].isOne() && isShort(to[axis]); };
+  size_t rank = extents_.size();
+  if (to.size() != rank || !isRepeated(last()) || extents_[rank - 2].isOne())
+    return false;
+  bool hasPlanes = rank > 2 && isRepeated(rank - 3);
+  for (size_t axis = 0; axis < last(); ++axis)
+    if (!sameLength(extents_[axis], to[axis]) && !(hasPlanes && axis == rank - 3))
+      return false;
+  // Those who compute with it read the elements that are there.
+  bool isStored = llvm::all_of(result.getUsers(), [](Operation *user) {
+    auto reshape = dyn_cast<ReshapeOp>(user);
+    return isa<DimOp>(user) || (reshape && !isViewOfOnes(reshape));
+  });
+  if (!isStored)
+    return false;
+  Value part = at(x_, last(), 0);
+  if (hasPlanes)
+    part = at(part, rank - 3, 0);
+  int64_t count = to.back().length, planes = hasPlanes ? to[rank - 3].length : 0;
+  llvm::SmallVector<Value> parts(static_cast<size_t>(count * std::max<int64_t>(planes, 1)), part);
+  interleave(parts, count, planes);
+  return true;
+}
+
 bool ShortAxis::run() {
   if (extents_.size() < 2 || !haveNames(extents_) || !hasStrides(elementTypeOf(x_.getType())) ||
       isScheduled(op_) || isInSchedule(op_))
     return false;
+  if (isa<BroadcastOp>(op_))
+    return liesInMemory(x_) && repeat();
   auto transpose = dyn_cast<TransposeOp>(op_);
   if (!transpose)
-    return fold();
+    return foldWindow() || foldRows() || fold();
   return liesInMemory(x_) && (takeApart(transpose) || putTogether(transpose));
 }
 
@@ -391,7 +582,7 @@ void splitShortAxes(func::FuncOp function) {
     // Grids that are there already have the tiles of their author.
     if (isa<ParallelOp>(op))
       return WalkResult::skip();
-    if (isa<TransposeOp>(op) || isReduction(op))
+    if (isa<TransposeOp, BroadcastOp>(op) || isReduction(op))
       all.push_back(op);
     return WalkResult::advance();
   });

@@ -85,9 +85,8 @@ Value PiecesEmitter::countOfTiles() {
   Value tiles = constant(1);
   for (int64_t id : group_->parallel()) {
     int64_t step = pieceStep(id);
-    Value count = b_.createOrFold<arith::AddIOp>(loc_, axis(id).length, constant(step - 1));
-    count = b_.createOrFold<arith::DivSIOp>(loc_, count, constant(step));
-    tiles = b_.createOrFold<arith::MulIOp>(loc_, tiles, count);
+    tiles =
+        b_.createOrFold<arith::MulIOp>(loc_, tiles, ceilQuotient(b_, loc_, axis(id).length, step));
   }
   return tiles;
 }

@@ -15,6 +15,8 @@
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/SaveAndRestore.h"
 
+#include <numeric>
+
 using namespace mlir;
 
 namespace ptl::ir {
@@ -26,11 +28,44 @@ int64_t vectorCoresOf(const Machine &machine) {
 
 bool isProductOfDims(Value length) {
   if (auto times = length.getDefiningOp<arith::MulIOp>())
-    return isProductOfDims(times.getLhs()) && isProductOfDims(times.getRhs()) &&
-           !getConstantIntValue(times.getLhs()) && !getConstantIntValue(times.getRhs());
+    return isProductOfDims(times.getLhs()) && isProductOfDims(times.getRhs());
+  // An equal share of a dimension, as of channels in groups.
+  if (auto share = length.getDefiningOp<arith::FloorDivSIOp>())
+    return getConstantIntValue(share.getRhs()) && isProductOfDims(share.getLhs());
   if (auto dim = length.getDefiningOp<DimOp>())
     return isa<BlockArgument>(dim.getSource());
   return getConstantIntValue(length) || isa<BlockArgument>(length);
+}
+
+/// A length as a number times what is left of it; null: nothing.
+static std::pair<int64_t, Value> factorsOf(OpBuilder &b, Value length) {
+  if (std::optional<int64_t> number = getConstantIntValue(length))
+    return {*number, Value()};
+  auto times = length.getDefiningOp<arith::MulIOp>();
+  if (!times)
+    return {1, length};
+  auto [first, left] = factorsOf(b, times.getLhs());
+  auto [second, right] = factorsOf(b, times.getRhs());
+  if (first * second == 1)
+    return {1, length};
+  Value rest = left && right ? b.createOrFold<arith::MulIOp>(length.getLoc(), left, right)
+                             : (left ? left : right);
+  return {first * second, rest};
+}
+
+Value ceilQuotient(OpBuilder &b, Location loc, Value length, int64_t by) {
+  auto constant = [&](int64_t value) { return b.create<arith::ConstantIndexOp>(loc, value); };
+  // What number and divisor have in common goes, as it does where the quotient is read from source.
+  if (auto [number, rest] = factorsOf(b, length); rest && number > 1) {
+    int64_t common = std::gcd(number, by);
+    by /= common;
+    length = number == common ? rest
+                              : b.createOrFold<arith::MulIOp>(loc, rest, constant(number / common));
+  }
+  if (by == 1)
+    return length;
+  Value up = b.createOrFold<arith::AddIOp>(loc, length, constant(by - 1));
+  return b.createOrFold<arith::FloorDivSIOp>(loc, up, constant(by));
 }
 
 /// Whether the host computes a condition of a check from elements of storage: requirements of entries
@@ -51,18 +86,18 @@ static bool isChecked(Value storage) {
   return false;
 }
 
-/// The axis that is cut, if any is: all that the group folds or scans in chunks goes along it.
-int64_t PiecesEmitter::axisToCut() const {
+/// The axes that may be cut, the best one first: all that the group folds or scans in chunks goes along each of them.
+PiecesEmitter::Loops PiecesEmitter::axesToCut() const {
   Operation *root = group_->root();
   // Pieces go to vector cores that are idle: products need the cube core, and a schedule may have
   // distributed the work.
   if (!machine_ || vectorCoresOf(*machine_) < 2 || groups_.size() != 1 || group_->hasProduct() ||
       (isScan(root) && !isCumulative(root)) || attrs::cores.of(root))
-    return kWhole;
+    return {};
   for (size_t id = 0; id < group_->numAxes(); ++id)
     // A schedule has chosen the tiles, which pieces would change.
     if (scheduledStep(*group_, static_cast<int64_t>(id)))
-      return kWhole;
+      return {};
   llvm::SmallVector<Loops> all;
   for (Operation *op : group_->members()) {
     Loops ids;
@@ -72,33 +107,91 @@ int64_t PiecesEmitter::axisToCut() const {
       ids = chunked({group_->mapOf(op)[axisAlong(op)]});
     // Searches would have to join positions, too.
     if (isReduction(op) && op->hasAttr("axis") && !ids.empty())
-      return kWhole;
+      return {};
     if (!ids.empty())
       all.push_back(ids);
   }
   if (all.empty())
-    return kWhole;
+    return {};
+  Loops cuts;
+  // Only an axis that is in every loop gives pieces that all members can be computed for.
+  llvm::copy_if(all.front(), std::back_inserter(cuts), [&](int64_t id) {
+    return llvm::all_of(all, [&](const Loops &ids) { return llvm::is_contained(ids, id); });
+  });
   // The longest one, as far as lengths are known.
   auto lengthOf = [&](int64_t id) {
     const Extent &extent = group_->axis(id).extent;
     return extent.isConstant() ? extent.length / axis(id).step : 0;
   };
-  int64_t cut = kWhole;
-  // Only an axis that is in every loop gives pieces that all members can be computed for.
-  for (int64_t id : all.front())
-    if (llvm::all_of(all, [&](const Loops &ids) { return llvm::is_contained(ids, id); }) &&
-        (cut == kWhole || lengthOf(id) > lengthOf(cut)))
-      cut = id;
-  return cut;
+  llvm::stable_sort(cuts, [&](int64_t a, int64_t b) { return lengthOf(a) > lengthOf(b); });
+  // Where the first one is known to be long there is nothing to choose.
+  if (!cuts.empty() && lengthOf(cuts.front()) > 0)
+    cuts.resize(1);
+  return cuts;
+}
+
+/// Whether each position of an axis is folded to a few numbers along others, so that a piece may be one of them. Else what pieces of
+/// single positions come to would be as much as there was.
+static bool foldsPositions(const OpGroup &group, const TileAxis &own, int64_t cut) {
+  return own.role == TileAxis::Single && !isScan(group.root()) &&
+         llvm::all_of(group.members(), [&](Operation *op) {
+           return !isReduction(op) || !llvm::is_contained(group.foldedBy(op), cut) ||
+                  group.foldedBy(op).size() > 1;
+         });
 }
 
 /// Where pieces begin, memory is read from the begin of a block.
-static int64_t unitOf(const TileAxis &own) { return own.role == TileAxis::Col ? 16 : 8; }
+static int64_t unitOf(const OpGroup &group, const TileAxis &own, int64_t cut) {
+  return own.role == TileAxis::Col ? 16 : foldsPositions(group, own, cut) ? 1 : 8;
+}
+
+/// The lengths of axes without tiles that a fold in pieces goes along besides the one that is cut.
+static llvm::SmallVector<Value> foldedBeside(const OpGroup &group, llvm::ArrayRef<TileAxis> axes,
+                                             int64_t cut) {
+  llvm::SmallVector<Value> lengths;
+  for (Operation *op : group.members()) {
+    if (!isReduction(op) || !llvm::is_contained(group.foldedBy(op), cut))
+      continue;
+    for (int64_t id : group.foldedBy(op)) {
+      const TileAxis &own = axes[static_cast<size_t>(id)];
+      if (id != cut && own.role == TileAxis::Single && isProductOfDims(own.length))
+        lengths.push_back(own.length);
+    }
+    break;
+  }
+  return lengths;
+}
+
+static Value atLeast(OpBuilder &b, Value length, int64_t least) {
+  Location loc = length.getLoc();
+  return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, length,
+                                       b.create<arith::ConstantIndexOp>(loc, least));
+}
+
+/// Whether `count` pieces of this length are worth a grid of their own, where a whole axis of `least` positions is. What is folded along
+/// other axes, too, is as much more.
+static Value isLongEnough(OpBuilder &b, Value piece, llvm::ArrayRef<Value> beside, int64_t unit,
+                          int64_t count, int64_t least) {
+  int64_t units = std::max<int64_t>(2, least / (count * unit) + 1);
+  if (beside.empty())
+    return atLeast(b, piece, units * unit);
+  Location loc = piece.getLoc();
+  Value times = beside.front();
+  for (Value length : beside.drop_front())
+    times = b.createOrFold<arith::MulIOp>(loc, times, length);
+  Value all = b.createOrFold<arith::MulIOp>(loc, times, piece);
+  // Rows of a memory are read faster if they are not too short.
+  constexpr int64_t leastUnits = 4;
+  return b.createOrFold<arith::AndIOp>(loc, atLeast(b, piece, std::min(units, leastUnits) * unit),
+                                       atLeast(b, all, units * unit));
+}
 
 /// Whether the axis is so long, and other tiles so few, that pieces take less time; null: never.
 Value PiecesEmitter::isWorthCutting(int64_t cut) {
+  // Tiles stay as they are where an axis without tiles is cut, so that more of them still gain by it.
+  bool isSingle = foldsPositions(*group_, axis(cut), cut);
+  int64_t share = isSingle ? 2 : 4;
   // Each grid more takes as long as a few chunks, of which those of scans take longest.
-  constexpr int64_t share = 4;
   int64_t leastChunks = isScan(group_->root()) ? 1 : 16;
   int64_t least = leastChunks * axis(cut).step, cores = vectorCoresOf(*machine_);
   const Extent &extent = group_->axis(cut).extent;
@@ -111,20 +204,17 @@ Value PiecesEmitter::isWorthCutting(int64_t cut) {
   Value tiles = constant(1);
   for (int64_t id : others) {
     int64_t step = axis(id).step;
-    Value count = b_.createOrFold<arith::AddIOp>(loc_, axis(id).length, constant(step - 1));
-    count = b_.createOrFold<arith::FloorDivSIOp>(loc_, count, constant(step));
-    tiles = b_.createOrFold<arith::MulIOp>(loc_, tiles, count);
+    tiles =
+        b_.createOrFold<arith::MulIOp>(loc_, tiles, ceilQuotient(b_, loc_, axis(id).length, step));
   }
   // With more tiles than this, the cores are busy without pieces.
   Value few = b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::sle, tiles,
                                              constant(cores / share));
-  // Pieces are of some units each, then.
-  int64_t unit = unitOf(axis(cut)), units = std::max<int64_t>(2, least / (cores * unit) + 1);
-  // `lengthOfPiece` reads both; whether the axis is cut is decided by the caller.
   cut_ = cut;
   count_ = cores;
-  Value isLong = b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::sge, lengthOfPiece(),
-                                                constant(units * unit));
+  Value isLong = isSingle ? atLeast(b_, axis(cut).length, least)
+                          : isLongEnough(b_, lengthOfPiece(), foldedBeside(*group_, axes_, cut),
+                                         unitOf(*group_, axis(cut), cut), cores, least);
   cut_ = kWhole;
   return b_.createOrFold<arith::AndIOp>(loc_, few, isLong);
 }
@@ -143,12 +233,22 @@ void PiecesEmitter::emitCode(llvm::ArrayRef<RootStores> stores) {
   MatmulOp product = contractionToCut();
   // Texts at block level would check in which part a scan of positions is.
   bool mayCut = !isScan(group_->root()) || !isChecked(into.getRef());
-  int64_t cut = product  ? group_->find(group_->operandMap(product, 0).back())
-                : mayCut ? axisToCut()
-                         : kWhole;
-  Value worthIt = cut == kWhole ? Value()
-                  : product     ? isWorthSplitting(product, cut)
-                                : isWorthCutting(cut);
+  Loops cuts;
+  if (product)
+    cuts.push_back(group_->find(group_->operandMap(product, 0).back()));
+  else if (mayCut)
+    cuts = axesToCut();
+  emitCuts(stores, product, cuts);
+}
+
+/// Arms for the axes that may be cut, each for lengths at which it is worth it and no earlier one is.
+void PiecesEmitter::emitCuts(llvm::ArrayRef<RootStores> stores, MatmulOp product,
+                             llvm::ArrayRef<int64_t> cuts) {
+  if (cuts.empty())
+    return emitByWidth(stores);
+  StoreOp into = stores.front().front();
+  int64_t cut = cuts.front();
+  Value worthIt = product ? isWorthSplitting(product, cut) : isWorthCutting(cut);
   auto inPieces = [&] {
     if (product)
       return emitContraction(product, cut, into);
@@ -157,14 +257,15 @@ void PiecesEmitter::emitCode(llvm::ArrayRef<RootStores> stores) {
   };
   std::optional<int64_t> known = worthIt ? getConstantIntValue(worthIt) : 0;
   if (known && *known == 0)
-    return emitByWidth(stores);
+    return emitCuts(stores, product, cuts.drop_front());
   // Cutting changes steps and positions, and the other arm needs them as they were.
   std::vector<TileAxis> whole = axes_;
   if (known)
     return inPieces();
   arms_.contractions += product ? 1 : 0;
   auto branch = b_.create<scf::IfOp>(loc_, worthIt, /*withElseRegion=*/true);
-  branch_ = branch;
+  if (!branch_)
+    branch_ = branch;
   b_.setInsertionPointToStart(branch.thenBlock());
   Location loc = loc_;
   inPieces();
@@ -173,7 +274,33 @@ void PiecesEmitter::emitCode(llvm::ArrayRef<RootStores> stores) {
   axes_ = whole;
   cut_ = kWhole;
   made_.clear();
-  emitByWidth(stores);
+  emitCuts(stores, product, cuts.drop_front());
+}
+
+/// Where what the pieces of an axis without tiles come to has its number, so that all of it is one tile:
+/// along rows or columns, where a result of the folds has none and the tile is no larger than others.
+static TileAxis::Role roleForParts(const OpGroup &group, llvm::ArrayRef<TileAxis> axes, int64_t cut,
+                                   int64_t count) {
+  // A scan needs those before its piece alone.
+  if (isScan(group.root()))
+    return TileAxis::Single;
+  int64_t steps[] = {1, 1}; // along rows and columns
+  bool isTaken[] = {false, false};
+  constexpr TileAxis::Role roles[] = {TileAxis::Row, TileAxis::Col};
+  auto has = [&](int64_t id, TileAxis::Role role) {
+    return id != kWhole && id != cut && axes[static_cast<size_t>(group.find(id))].role == role;
+  };
+  for (auto [number, role] : llvm::enumerate(roles)) {
+    for (int64_t id = 0; id < static_cast<int64_t>(group.numAxes()); ++id)
+      if (group.find(id) == id && has(id, role))
+        steps[number] = std::max(steps[number], axes[static_cast<size_t>(id)].step);
+    for (Operation *op : group.members())
+      isTaken[number] |= isReduction(op) &&
+                         llvm::any_of(group.mapOf(op), [&](int64_t id) { return has(id, role); });
+  }
+  if (!isTaken[1] && count <= steps[1])
+    return TileAxis::Col;
+  return !isTaken[0] && count <= steps[0] ? TileAxis::Row : TileAxis::Single;
 }
 
 /// Tiles of a size for pieces, and the axes that the group lacks.
@@ -185,16 +312,16 @@ void PiecesEmitter::cutAxis(int64_t cut) {
   axes_.resize(axes_.size() + 2);
   TileAxis &point = axis(point_), &parts = axis(parts_);
   point.length = parts.length = constant(count_);
-  parts.role = axis(cut).role;
+  parts.role = axis(cut).role == TileAxis::Single ? roleForParts(*group_, axes_, cut, count_)
+                                                  : axis(cut).role;
   parts.step = parts.role == TileAxis::Single ? 1 : count_;
 }
 
 /// How long a piece is, where the builder is.
 Value PiecesEmitter::lengthOfPiece() {
   const TileAxis &own = axis(cut_);
-  int64_t unit = unitOf(own), all = count_ * unit;
-  Value units = b_.createOrFold<arith::AddIOp>(loc_, own.length, constant(all - 1));
-  units = b_.createOrFold<arith::FloorDivSIOp>(loc_, units, constant(all));
+  int64_t unit = unitOf(*group_, axis(cut_), cut_), all = count_ * unit;
+  Value units = ceilQuotient(b_, loc_, own.length, all);
   return b_.createOrFold<arith::MulIOp>(loc_, units, constant(unit));
 }
 

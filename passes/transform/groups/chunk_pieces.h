@@ -14,9 +14,12 @@ namespace ptl::ir {
 /// The number of vector cores of a machine; 0 if it is unknown.
 int64_t vectorCoresOf(const Machine &machine);
 
-/// Whether a length is a constant, a dimension of the entry or a product of dimensions. Branches by
+/// Whether a length is a constant, a dimension of the entry, an equal share of one or a product of these. Branches by
 /// other lengths have formulas that are unreadable where tiles are written out as source.
 bool isProductOfDims(mlir::Value length);
+
+/// How many parts of `by` positions a length has, as a formula that does not change when it is read from source.
+mlir::Value ceilQuotient(mlir::OpBuilder &b, mlir::Location loc, mlir::Value length, int64_t by);
 
 /// How many groups of a function have an arm more for lengths that are known at launch only. Code grows by
 /// each, so there is a limit for either kind.
@@ -63,8 +66,9 @@ private:
   int64_t axisOf(TileAxis::Role role) const;
 
   // whether, and how large
-  int64_t axisToCut() const;
+  Loops axesToCut() const;
   mlir::Value isWorthCutting(int64_t cut);
+  void emitCuts(llvm::ArrayRef<RootStores> stores, MatmulOp product, llvm::ArrayRef<int64_t> cuts);
   void cutAxis(int64_t cut);
   void fitSteps();
   mlir::Value lengthOfPiece();
