@@ -247,3 +247,8 @@ def narrow_rows(make):
         yield make(f"every fourth column, {shape}", "every_fourth", (x,), lambda x=x: x[:, 1::4].copy(),
                    lambda tx=tx: tx[:, 1::4].contiguous(), tolerance=0)  # fmt: skip
         yield make(f"rows sorted, {shape}", "sorted_rows", (x,), lambda x=x: np.sort(x, 1), tolerance=0)
+        g, b = floats(n), floats(n)
+        tg, tb = make.tensors(g, b) if torch else [None] * 2
+        yield make(f"rows normalised, and how, {shape}", "normalised", (x, g, b), None,
+                   lambda tx=tx, tg=tg, tb=tb: torch.native_layer_norm(tx, tg.shape, tg, tb, 1e-5)[0])  # fmt: skip
+        yield make(f"best of rows, {shape}", "best_of_rows", (x,), lambda x=x: x.argmax(1), lambda tx=tx: tx.argmax(1), tolerance=0)

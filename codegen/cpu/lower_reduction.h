@@ -1,4 +1,4 @@
-// Reductions, and the search for the position of the largest or smallest element (argmax, argmin).
+// Reductions.
 #pragma once
 
 #include "codegen/cpu/lowering.h"
@@ -9,5 +9,12 @@ namespace ptl::cpu {
 bool produceReduction(Lowering &l, mlir::Operation *op, const View &dest);
 /// The result of a reduction to a scalar; null for other operations.
 mlir::Value reducedScalar(Lowering &l, mlir::Operation *op);
+
+/// Elements that cost more than this are computed one vector at a time.
+constexpr int64_t kCheapToFold = 6;
+
+/// The positions of `count` rows along an axis. What varies only with the row is emitted once for each row, not for each vector.
+Values rowsFrom(Lowering &l, mlir::Value operand, Coords &at, int64_t axis, mlir::Value first,
+                int64_t count);
 
 } // namespace ptl::cpu

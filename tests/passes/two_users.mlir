@@ -11,7 +11,7 @@ func.func @two_users(%x: !ptl.array<f32[N], gm>, %y: !ptl.ref<f32[N], gm>, %z: !
   return
 }
 
-// Users of other shapes have grids of their own, so the value is stored once and both load it.
+// A user of another shape has a grid of its own, which loads what is stored; the value is a tile of the grid of the user that has its shape.
 func.func @two_shapes(%x: !ptl.array<f32[N], gm>, %a: !ptl.array<f32[M, N], gm>, %y: !ptl.ref<f32[N], gm>, %z: !ptl.ref<f32[M, N], gm>, %m: index, %n: index) {
   %c0 = arith.constant 0 : index
   %0 = ptl.exp %x : (!ptl.array<f32[N], gm>) -> !ptl.array<f32[N]>

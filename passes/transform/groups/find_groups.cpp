@@ -33,9 +33,12 @@ private:
   bool collectUsers(Operation &op, Groups &groups) const;
   bool joinsUsers(Operation &op, llvm::ArrayRef<OpGroup *> users);
   bool join(Operation *op, llvm::ArrayRef<OpGroup *> groups, OpGroup *own);
+  void shareWithUsers(Operation &op, llvm::ArrayRef<OpGroup *> users, OpGroup *own);
   void shareReads();
   Groups allWith(llvm::ArrayRef<OpGroup *> groups) const;
   bool mayShare(llvm::ArrayRef<OpGroup *> groups) const;
+  bool mayShareFolded(Operation *op, llvm::ArrayRef<OpGroup *> groups,
+                      llvm::ArrayRef<OpGroup *> all) const;
   bool areSeparate(llvm::ArrayRef<OpGroup *> groups, OpGroup *joining = nullptr) const;
   bool isOf(Operation *op, OpGroup *group) const;
   bool copyForGroups(Operation *op, bool forAll);
@@ -109,6 +112,32 @@ bool BlockGroups::mayShare(llvm::ArrayRef<OpGroup *> groups) const {
          (limits_.sharesArrays || storeApart(groups)) && mayShareGrid(groups);
 }
 
+/// The reduction that a value is computed from, element by element; null: none that is near.
+static Operation *foldBehind(Operation *op, int steps) {
+  if (!op || isReduction(op) || steps == 0 || !(isElementwise(op) || isView(op)))
+    return op && isReduction(op) ? op : nullptr;
+  for (Value operand : op->getOperands())
+    if (isa<ArrayType>(operand.getType()))
+      if (Operation *fold = foldBehind(operand.getDefiningOp(), steps - 1))
+        return fold;
+  return nullptr;
+}
+
+/// Whether `all` may share a grid, of which `groups` have taken `op`. What this is folded from will be folded in these groups, too, which makes rows
+/// whole in all of them; before that those that compute rows have other tiles than those that keep something of each row.
+bool BlockGroups::mayShareFolded(Operation *op, llvm::ArrayRef<OpGroup *> groups,
+                                 llvm::ArrayRef<OpGroup *> all) const {
+  constexpr int kMostSteps = 16;
+  if (mayShare(all))
+    return true;
+  Operation *fold = foldBehind(op, kMostSteps);
+  if (!fold)
+    return false;
+  for (OpGroup *group : groups)
+    group->foldAxes(op, fold);
+  return mayShare(all);
+}
+
 /// Adds an operation to all of these groups, which share a grid then, with `own` too where it is not null; false, with nothing changed, if
 /// one of them does not take it, or if they have no grid in common with it.
 bool BlockGroups::join(Operation *op, llvm::ArrayRef<OpGroup *> groups, OpGroup *own) {
@@ -120,8 +149,12 @@ bool BlockGroups::join(Operation *op, llvm::ArrayRef<OpGroup *> groups, OpGroup 
     return joins;
   });
   Groups all = allWith(groups);
-  if (own)
+  if (own) {
     all.push_back(own);
+    // Its own tiles may as well have rows whole, where the others fold these.
+    if (isJoined && !groups.empty())
+      *own = OpGroup(op, limits_, groups.front()->mapOf(op));
+  }
   // One group for itself has the tiles that it likes.
   if (isJoined && all.size() > 1 && !limits_.sharesGrid(op))
     isJoined = false;
@@ -129,11 +162,14 @@ bool BlockGroups::join(Operation *op, llvm::ArrayRef<OpGroup *> groups, OpGroup 
     // The tile that several groups share must lie along the same axes for all of them.
     AxisMap map = groups.front()->mapOf(op);
     isJoined = llvm::all_of(groups, [&](OpGroup *group) { return group->mapOf(op) == map; }) &&
-               (!own || own->mapOf(op) == map) && mayShare(all) && areSeparate(all, own);
+               (!own || own->mapOf(op) == map) && mayShareFolded(op, groups, all) &&
+               areSeparate(all, own);
   }
   if (!isJoined) {
     for (OpGroup *group : joined)
       group->takeBack();
+    if (own)
+      *own = OpGroup(op, limits_);
     return false;
   }
   if (all.size() > 1)
@@ -157,6 +193,20 @@ bool BlockGroups::joinsUsers(Operation &op, llvm::ArrayRef<OpGroup *> users) {
   return true;
 }
 
+/// What is stored anyway is a tile for those that share its grid: for all of its users or, where some have other tiles, as sums of columns
+/// beside a function of rows have, for those whose results have its shape; the others read what the grid has stored.
+void BlockGroups::shareWithUsers(Operation &op, llvm::ArrayRef<OpGroup *> users, OpGroup *own) {
+  Groups some;
+  llvm::copy_if(users, std::back_inserter(some), [&](OpGroup *group) {
+    return extentsOf(group->root()->getResult(0).getType()) == extentsOf(op.getResult(0).getType());
+  });
+  bool isForSome = limits_.sharesWithSome && !some.empty() && some.size() < users.size();
+  if (join(&op, users, own))
+    groupsOf_[&op].append(users.begin(), users.end());
+  else if (isForSome && join(&op, some, own))
+    groupsOf_[&op].append(some);
+}
+
 void BlockGroups::find() {
   groups_.clear();
   groupsOf_.clear();
@@ -174,11 +224,10 @@ void BlockGroups::find() {
     groups_.push_back(std::make_unique<OpGroup>(&op, limits_));
     OpGroup *own = groups_.back().get();
     groupsOf_[&op] = {own};
-    // What is stored anyway is a tile for others in the same grid.
     bool mayShare = limits_.sharesGrid(&op) && (isTiled(&op) || dropsFromTiles(&op)) &&
                     !isProduct(&op) && !users.empty();
-    if (mayShare && join(&op, users, own))
-      groupsOf_[&op].append(users.begin(), users.end());
+    if (mayShare)
+      shareWithUsers(op, users, own);
   }
   shareReads();
 }

@@ -9,9 +9,21 @@ using namespace mlir;
 
 namespace ptl::ir {
 
+/// The group that says how large the tiles of all are: the first of those whose results have most axes, and of these one that folds rows.
+/// What is known of each row says nothing of how long rows are.
+static OpGroup *leading(llvm::ArrayRef<OpGroup *> groups) {
+  auto weightOf = [](OpGroup *group) {
+    auto axes = llvm::count_if(extentsOf(group->root()->getResult(0).getType()),
+                               [](const Extent &extent) { return !extent.isOne(); });
+    return std::pair(axes, llvm::any_of(group->members(), isReduction));
+  };
+  return *std::max_element(groups.begin(), groups.end(),
+                           [&](OpGroup *a, OpGroup *b) { return weightOf(a) < weightOf(b); });
+}
+
 GridEmitter::GridEmitter(llvm::ArrayRef<OpGroup *> groups, const TileSizes &sizes, unsigned number)
-    : groups_(groups), group_(groups.front()), sizes_(sizes), number_(number),
-      b_(groups.front()->root()->getContext()), loc_(groups.front()->root()->getLoc()) {}
+    : groups_(groups), lead_(leading(groups)), group_(lead_), sizes_(sizes), number_(number),
+      b_(lead_->root()->getContext()), loc_(lead_->root()->getLoc()) {}
 
 /// Where the roots are stored; the builder is then where the grid goes: before the first of these,
 /// so that everything that it needs is made before all of them.
@@ -63,7 +75,7 @@ void GridEmitter::openGrid() {
     steps.push_back(constant(1));
   }
   grid_ = ir::openGrid(b_, loc_, upper, steps, positionLoc());
-  takeMarks(grid_, groups_.front()->root());
+  takeMarks(grid_, lead_->root());
   mark(grid_);
   NamedAttrList scheduled;
   for (size_t i = 0; i < group_->numAxes(); ++i)
@@ -126,27 +138,28 @@ void GridEmitter::emit() {
 
 void GridEmitter::emitGrid(llvm::ArrayRef<RootStores> stores) {
   openGrid();
-  // The first group's tiles are those of all groups that share the grid.
-  std::vector<TileAxis> first = axes_;
-  AxisMap firstMap = group_->mapOf(group_->root());
+  // The leading group's tiles are those of all groups that share the grid.
+  std::vector<TileAxis> leading = axes_;
+  AxisMap leadingMap = lead_->mapOf(lead_->root());
   for (size_t i = 0; i < groups_.size(); ++i) {
-    OpGroup *group = groups_[i];
-    loc_ = group->root()->getLoc();
-    if (group != groups_.front()) {
-      group_ = group;
+    group_ = groups_[i];
+    loc_ = group_->root()->getLoc();
+    if (group_ == lead_) {
+      axes_ = leading;
+    } else {
       OpBuilder::InsertionGuard guard(b_);
       b_.setInsertionPoint(grid_);
       // Each group has axes of its own, whose lengths are computed in front of the grid.
       chooseSizes(/*isFirst=*/false);
-      AxisMap map = group_->mapOf(group_->root()); // the same tiles as the first group
-      for (auto [own, other] : llvm::zip(map, firstMap))
+      AxisMap map = group_->mapOf(group_->root()); // the same tiles as the leading group
+      for (auto [own, other] : llvm::zip(map, leadingMap))
         if (own != kWhole && other != kWhole)
-          axis(own) = first[static_cast<size_t>(other)];
+          axis(own) = leading[static_cast<size_t>(other)];
     }
     emitGroup(stores[i]);
   }
-  // Another grid of the same groups, in the other arm of a branch, begins with the first one again.
-  group_ = groups_.front();
+  // Another grid of the same groups, in the other arm of a branch, begins with the leading one again.
+  group_ = lead_;
   b_.create<YieldOp>(loc_);
 }
 

@@ -30,14 +30,14 @@ class GridEmitter {
 public:
   virtual ~GridEmitter() = default;
 
-  /// Makes one grid for the groups. The first determines the tiles. Each root is computed into the
+  /// Makes one grid for the groups. The leading one determines the tiles. Each root is computed into the
   /// box of its only store, otherwise into storage of its own that its users then load.
   void emit();
 
 protected:
   GridEmitter(llvm::ArrayRef<OpGroup *> groups, const TileSizes &sizes, unsigned number);
 
-  /// Sets the axes of the present group: of the first, or of one that takes over its tiles.
+  /// Sets the axes of the present group: of the leading one (`isFirst`), or of one that takes over its tiles.
   virtual void chooseSizes(bool isFirst) = 0;
   /// The axes that are axes of the grid.
   virtual llvm::SmallVector<int64_t> gridAxes() const = 0;
@@ -80,6 +80,7 @@ protected:
   }
 
   llvm::ArrayRef<OpGroup *> groups_;
+  OpGroup *lead_;  ///< whose tiles are those of all
   OpGroup *group_; ///< the present group
   TileSizes sizes_;
   unsigned number_;

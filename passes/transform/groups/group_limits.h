@@ -52,6 +52,8 @@ struct GroupLimits {
   /// Groups that store parts of one array may share a grid. In texts of shared grids of chips it is not proved that
   /// all parts are stored.
   bool sharesArrays;
+  /// A value that is stored for some of its users may be a tile of the grid of the others.
+  bool sharesWithSome;
   size_t mostMembers;
 
   /// Whether an operation can be the root of a group, or is dead once groups have grids.

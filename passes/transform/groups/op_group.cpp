@@ -6,7 +6,8 @@ using namespace mlir;
 
 namespace ptl::ir {
 
-OpGroup::OpGroup(Operation *root, const GroupLimits &limits) : root_(root), limits_(&limits) {
+OpGroup::OpGroup(Operation *root, const GroupLimits &limits, const AxisMap &like)
+    : root_(root), limits_(&limits) {
   // Axes of the root are the first axes of the group's space.
   Value result = root->getResult(0);
   AxisMap map;
@@ -20,6 +21,10 @@ OpGroup::OpGroup(Operation *root, const GroupLimits &limits) : root_(root), limi
   }
   // The root's own uses are no join that could be taken back.
   newUses_.clear();
+  if (!ownsAllAxes())
+    for (auto [own, other] : llvm::zip(map, like))
+      if (other == kWhole)
+        keepWhole(own);
 }
 
 bool OpGroup::isFeasible() const {
@@ -232,20 +237,26 @@ static bool alignWithRoot(const AxisMap &value, const AxisMap &root) {
 /// What is computed from the result of a reduction goes along the folded axes once more: these are
 /// axes of the group that the result lacks, as far as lengths allow. In the space of the root they
 /// are its axes in the same places, counted from the end.
-void OpGroup::foldOwnAxes(Operation *reduction) {
+void OpGroup::foldAxes(Operation *member, Operation *reduction) {
+  // What is computed from the result has its axes, so that both have the same places.
+  if (extentsOf(member->getResult(0).getType()) != extentsOf(reduction->getResult(0).getType()))
+    return;
   // In the space of the root, axes of the root that are folded are needed whole.
   if (!ownsAllAxes()) {
     // A root that drops axes has fewer than what it is computed from.
     AxisMap map = isa<SliceOp>(root_) ? operandMap(root_, 0) : mapOf(root_);
     int64_t rank = rankOf(reduction->getOperand(0).getType());
     // Behind what drops or turns axes the places differ, and what would be folded again for other tiles is found unsound.
-    if (!alignWithRoot(mapOf(reduction), map))
+    if (!alignWithRoot(mapOf(member), map))
       return;
     for (int64_t axis : foldedAxesOf(reduction))
       if (int64_t at = static_cast<int64_t>(map.size()) + axis - rank; at >= 0)
         keepWhole(map[static_cast<size_t>(at)]);
     return;
   }
+  // What joins later is folded when it does.
+  if (member != reduction)
+    return;
   AxisMap map = mapOf(reduction);
   llvm::SmallVector<int64_t> lacking;
   auto isLacking = [&](int64_t id) {
@@ -340,7 +351,7 @@ bool OpGroup::tryJoin(Operation *op) {
   std::optional<AxisMap> map = mergedUses(found->second);
   bool isAdded = map && add(op, *map);
   if (isAdded && isReduction(op))
-    foldOwnAxes(op);
+    foldAxes(op, op);
   // An unsound group is undone completely: member, uses and axes.
   if (!isAdded || !isSound() || parallel().empty() == hadParallel ||
       (limits_->storesRepeatedWork && isWorthStoring(*this, op))) {

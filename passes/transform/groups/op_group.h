@@ -28,7 +28,8 @@ struct SpaceAxis {
 /// otherwise it keeps its number.
 class OpGroup {
 public:
-  OpGroup(mlir::Operation *root, const GroupLimits &limits);
+  /// A tile covers what one along the axes `like` covers of the root, if there are any.
+  OpGroup(mlir::Operation *root, const GroupLimits &limits, const AxisMap &like = {});
 
   mlir::Operation *root() const { return root_; }
   const GroupLimits &limits() const { return *limits_; }
@@ -38,6 +39,8 @@ public:
   bool tryJoin(mlir::Operation *op);
   /// Undoes the last addition, which must have succeeded.
   void takeBack();
+  /// Folds the axes that a reduction folds, from which the member that was added last is computed element by element, or which is that member.
+  void foldAxes(mlir::Operation *member, mlir::Operation *reduction);
   /// The root and the operations that joined it, users before operands.
   llvm::SmallVector<mlir::Operation *> members() const;
   bool hasProduct() const { return !products_.empty(); }
@@ -76,7 +79,6 @@ private:
   Maps scanMaps(mlir::Operation *scan, const AxisMap &map);
   void addFoldedAxes(mlir::Operation *reduction, AxisMap &operand);
   void addContractedAxis(mlir::Operation *product, Maps &operands);
-  void foldOwnAxes(mlir::Operation *reduction);
   Access accessOf(mlir::Value value, const AxisMap &map) const;
   void use(mlir::Value value, const AxisMap &map);
   std::optional<AxisMap> mergedUses(llvm::ArrayRef<Access> uses);

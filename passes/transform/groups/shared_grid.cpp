@@ -60,6 +60,20 @@ bool maySettleTogether(llvm::ArrayRef<OpGroup *> groups) {
   });
 }
 
+/// Whether results are as large, or, on a CPU, one has a single position where the other one has whole rows: what is known of rows is computed with
+/// what is made of them.
+static bool haveAlikeRoots(const OpGroup &a, const OpGroup &b) {
+  llvm::ArrayRef<Extent> own = extentsOf(a.root()->getResult(0).getType()),
+                         other = extentsOf(b.root()->getResult(0).getType());
+  if (own == other || a.limits().tilesAreMatrices)
+    return own == other;
+  // `haveSameTiles` compares the axes that are not whole.
+  return llvm::all_of(llvm::zip(own, other), [](auto pair) {
+    auto [left, right] = pair;
+    return left.isOne() || right.isOne() || sameLength(left, right);
+  });
+}
+
 bool mayShareGrid(llvm::ArrayRef<OpGroup *> groups) {
   const OpGroup &first = *groups.front();
   return llvm::all_of(groups,
@@ -68,9 +82,7 @@ bool mayShareGrid(llvm::ArrayRef<OpGroup *> groups) {
                         return group->isFeasible() && root->getNumResults() == 1 &&
                                !group->hasProduct() &&
                                root->getBlock() == first.root()->getBlock() &&
-                               !keptApart(root, first.root()) &&
-                               extentsOf(root->getResult(0).getType()) ==
-                                   extentsOf(first.root()->getResult(0).getType()) &&
+                               !keptApart(root, first.root()) && haveAlikeRoots(first, *group) &&
                                llvm::none_of(group->members(), isInSchedule) &&
                                haveSameTiles(first, *group);
                       }) &&

@@ -1,0 +1,82 @@
+"""What NumPy makes of the programs of known_rows.ptl, what is known of each row beside what is made of its elements."""
+
+import numpy as np
+
+
+def centred(x, axes, margin):
+    d = x - x.mean(axes, keepdims=True)
+    return d, 1 / np.sqrt((d * d).mean(axes, keepdims=True) + margin)
+
+
+def normalised(draw, b, c):
+    x, g, shift = draw(b, c), draw(c), draw(c)
+    d, s = centred(x, 1, 1e-5)
+    return {"x": x, "g": g, "b": shift}, {"y": d * s * g + shift, "mean": x.mean(1), "scale": s[:, 0]}
+
+
+def known_first(draw, b, c):
+    x = draw(b, c)
+    d, s = centred(x, 1, 1e-5)
+    return {"x": x}, {"m": x.mean(1, keepdims=True), "v": np.sqrt((d * d).mean(1)), "y": d * s}
+
+
+def softmax(draw, b, c):
+    x = draw(b, c)
+    e = np.exp(x - x.max(1, keepdims=True))
+    t = e.sum(1, keepdims=True)
+    return {"x": x}, {"y": e / t, "l": x.max(1) + np.log(t[:, 0])}
+
+
+def softmax_gradient(draw, b, c):
+    y, dy = np.abs(draw(b, c)), draw(b, c)
+    s = (y * dy).sum(1, keepdims=True)
+    d = y * (dy - s)
+    return {"y": y, "dy": dy}, {"dx": d, "db": d.sum(0), "t": s[:, 0]}
+
+
+def norm_gradient(draw, b, c):
+    x, g, dy = draw(b, c), draw(c), draw(b, c)
+    d, s = centred(x, 1, 1e-2)
+    h, dh = d * s, dy * g
+    dx = s * (dh - dh.mean(1, keepdims=True) - h * (dh * h).mean(1, keepdims=True))
+    return {"x": x, "g": g, "dy": dy}, {"dx": dx, "dg": (dy * h).sum(0)}
+
+
+def of_planes(draw, n, h, c):
+    x, g = draw(n, h, c), draw(c)
+    d, s = centred(x, (1, 2), 1e-2)
+    return {"x": x, "g": g}, {"y": d * s * g, "m": x.mean((1, 2)), "s": s}
+
+
+def of_others(draw, b, c, d):
+    x, z = draw(b, c), draw(b, d)
+    s = (x * x).sum(1, keepdims=True)
+    return {"x": x, "z": z}, {"a": z / (s + 1), "n": np.sqrt(s)[:, 0], "b": x * s}
+
+
+def searched(draw, b, c):
+    # Few different values, so that some are equal.
+    x, k, h = np.round(draw(b, c) * 2), (draw(b, c) * 3).astype(np.int32), np.round(draw(b, c)).astype(np.float16)
+    x[::3, c // 2], x[::5, 0], h[::2, -1], h[1::4, 0] = np.nan, -np.inf, np.nan, np.inf
+    k[::4] = -(2**31)
+    wanted = {"most": x.argmax(1), "least": x.argmin(1)[:, None], "of_numbers": k.argmax(1), "of_halves": h.argmin(1)}
+    return {"x": x, "k": k, "h": h}, {name: value.astype(np.int32) for name, value in wanted.items()}
+
+
+def nearest(draw, a, b):
+    x = draw(a, b, 3)
+    return {"x": x}, {"y": np.abs(x).argmin(2).astype(np.int32)}
+
+
+ROWS = [(1, 1), (5, 7), (3, 300), (70, 33), (130, 8)]
+CASES = {
+    "normalised": (normalised, ROWS),
+    "known_first": (known_first, ROWS),
+    "softmax": (softmax, ROWS),
+    "softmax_gradient": (softmax_gradient, ROWS),
+    "norm_gradient": (norm_gradient, ROWS[1:]),
+    "of_planes": (of_planes, [(1, 1, 1), (3, 5, 7), (33, 2, 40)]),
+    "of_others": (of_others, [(1, 1, 1), (5, 7, 300), (40, 300, 3)]),
+    "searched": (searched, [(1, 1), (40, 2), (5, 7), (33, 24), (17, 25), (3, 300)]),
+    "nearest": (nearest, [(1, 1), (5, 7), (3, 40)]),
+}
