@@ -62,6 +62,8 @@ TEST(OwnParts, AgreeWithTheReference) {
 TEST(Lines, AreWrittenOnce) {
   for (int64_t rows : {0, 1, 6, 11})
     expectAgreement({{"lines", {ints({rows, 3}, 1)}}}, someChips());
+  for (int64_t rows : {0, 1, 4})
+    expectAgreement({{"lines_of_sections", {ints({rows, 3}, 1)}}}, {{{"chip", 2}}, {{"chip", 3}}});
 }
 
 TEST(OwnParts, HaveLevelsBelowThem) {

@@ -170,16 +170,19 @@ inline std::string compareOnShape(const CheckedText &checked, const CallableDecl
     return {};
   if (!expected.ok() || !result.ok())
     return expected.message + " / " + result.message;
+  if (lines != expectedLines)
+    return "other lines";
+  lines.clear();
   if (std::string why = differenceWithCode(checked, *placed, args, options, result); !why.empty())
     return why;
+  if (lines != expectedLines)
+    return "by texts: other lines";
   for (size_t i = 0; i < expected.outputs.size(); ++i)
     if (std::string why = difference(result.outputs[i], expected.outputs[i], tolerance);
         !why.empty())
       return why;
   if (result.inouts.size() != expected.inouts.size())
     return "other `inout`s";
-  if (lines != expectedLines)
-    return "other lines";
   for (size_t i = 0; i < expected.inouts.size(); ++i)
     if (std::string why = difference(result.inouts[i], expected.inouts[i], tolerance); !why.empty())
       return why;

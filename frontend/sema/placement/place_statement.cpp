@@ -84,11 +84,14 @@ void StatementWalk::print(const OpExpr &expr) {
         throw Refused();
       }
       LevelPlacement &have = made.placement[level];
-      if (at.isCut() || (!at.isWhole() && !have.isWhole() && at != have))
+      std::string where = "it is " + p_.reports_.describe(level, p_.placed_.values[id]);
+      if (at.isCut())
         p_.refuse(*value, "`print` of this value",
-                  "it is " + p_.reports_.describe(level, p_.placed_.values[id]) +
-                      "; bring it to one part first, as with `gather(x, over: " +
-                      p_.placed_.levels[level].name + ", to: 0)`");
+                  where + "; `all_gather(…, over: " + p_.placed_.levels[level].name +
+                      ")` brings all of it to every part");
+      if (!at.isWhole() && !have.isWhole() && at != have)
+        p_.refuse(*value, "`print` of this value",
+                  where + ", and the rest of the line is elsewhere; print two lines");
       if (have.isWhole())
         have = at;
     }
