@@ -121,7 +121,7 @@ void ChoiceWalk::choice(const Expr &holds, const Placer::Statements &thenStmts,
   }
   choice.end = static_cast<ValueId>(p_.placed_.values.size());
   // A choice that decides nothing does nothing.
-  if (choice.end == choice.chosen && !p_.placed_.actsAfter(mark))
+  if (choice.end == choice.chosen && !actsAfter(p_.placed_, mark))
     p_.placed_.backTo(mark);
   else
     p_.placed_.choices.push_back(std::move(choice));

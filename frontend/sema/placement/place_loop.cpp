@@ -47,6 +47,13 @@ void addAssigned(const Stmt &stmt, std::vector<const Local *> &assigned) {
   });
 }
 
+bool actsAfter(const PlacedProgram &placed, const PlacedMark &mark) {
+  return placed.asserts.size() > mark.asserts ||
+         std::any_of(placed.values.begin() + static_cast<ptrdiff_t>(mark.values),
+                     placed.values.end(),
+                     [](const PlacedValue &each) { return each.kind == PlacedKind::Print; });
+}
+
 std::optional<LevelPlacement> agreed(const Placement &first, const Placement &next, size_t level) {
   if (first[level] == next[level])
     return first[level];
@@ -67,7 +74,7 @@ static bool finish(const LoopWalk &walk, PlacedLoop loop, const PlacedMark &mark
     placed.loops.push_back(std::move(loop));
     return true;
   }
-  if (placed.actsAfter(mark)) {
+  if (actsAfter(placed, mark)) {
     walk.reports.noRule(loop.stmt ? loop.stmt->head.iterable->span : loop.condition->span,
                         "this loop", "it checks or prints something, and assigns no variable");
     return false;

@@ -41,6 +41,9 @@ struct LoopWalk {
 void addAssigned(const Block *block, std::vector<const Local *> &assigned);
 void addAssigned(const Stmt &stmt, std::vector<const Local *> &assigned);
 
+/// Whether what follows a mark checks or prints something, and so does more than to make values.
+bool actsAfter(const PlacedProgram &placed, const PlacedMark &mark);
+
 /// For one level of a variable that may have either of two placements: the placement that serves
 /// for both, since parts can take their blocks of a value that is whole everywhere. Nothing if
 /// elements would have to move.

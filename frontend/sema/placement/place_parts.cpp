@@ -255,7 +255,7 @@ void PartsWalk::run(const ForStmt &stmt) {
     p_.known_.erase(symbol);
   // A body that neither leaves nor checks anything does nothing, like a loop.
   bool isSeen =
-      p_.placed_.values.size() > p_.placed_.parts[number].end || p_.placed_.actsAfter(mark);
+      p_.placed_.values.size() > p_.placed_.parts[number].end || actsAfter(p_.placed_, mark);
   if (!isSeen)
     p_.placed_.backTo(mark);
 }

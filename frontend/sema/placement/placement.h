@@ -270,12 +270,6 @@ struct PlacedProgram {
     return {values.size(), loops.size(),   choices.size(),
             locals.size(), asserts.size(), parts.size()};
   }
-  /// Whether what follows a mark checks or prints something, and so does more than to make values.
-  bool actsAfter(const PlacedMark &mark) const {
-    return asserts.size() > mark.asserts ||
-           std::any_of(values.begin() + static_cast<ptrdiff_t>(mark.values), values.end(),
-                       [](const PlacedValue &each) { return each.kind == PlacedKind::Print; });
-  }
   /// Removes everything after a mark.
   void backTo(const PlacedMark &mark) {
     values.resize(mark.values);
