@@ -98,13 +98,17 @@ void arrayToMemory(const RefArray &array, void *memory) {
   auto *bytes = static_cast<char *>(memory);
   auto store = [bytes](const auto &from, auto example) {
     using Machine = decltype(example);
-    for (size_t i = 0; i < from.size(); ++i) {
-      example = static_cast<Machine>(from[i]);
+    // Local, so that the compiler sees that no store changes them, and takes several elements at once.
+    const auto *source = from.data();
+    char *target = bytes;
+    for (size_t i = 0, count = from.size(); i < count; ++i) {
+      auto value = static_cast<Machine>(source[i]);
       // There is one NaN of each sign, as in `encodeFloat`.
       if constexpr (sizeof(Machine) < sizeof(double) && std::is_floating_point_v<Machine>)
-        if (from[i] != from[i])
-          example = std::copysign(std::numeric_limits<Machine>::quiet_NaN(), example);
-      std::memcpy(bytes + i * sizeof example, &example, sizeof example);
+        value = source[i] != source[i]
+                    ? std::copysign(std::numeric_limits<Machine>::quiet_NaN(), value)
+                    : value;
+      std::memcpy(target + i * sizeof value, &value, sizeof value);
     }
   };
   auto storeAll = [&](auto example) {

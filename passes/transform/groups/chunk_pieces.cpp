@@ -234,10 +234,11 @@ void PiecesEmitter::emitCode(llvm::ArrayRef<RootStores> stores) {
   // Texts at block level would check in which part a scan of positions is.
   bool mayCut = !isScan(group_->root()) || !isChecked(into.getRef());
   Loops cuts;
-  if (product)
-    cuts.push_back(group_->find(group_->operandMap(product, 0).back()));
-  else if (mayCut)
+  if (!product && mayCut)
     cuts = axesToCut();
+  // A contraction over one position has no axis.
+  if (product && group_->operandMap(product, 0).back() != kWhole)
+    cuts.push_back(group_->find(group_->operandMap(product, 0).back()));
   emitCuts(stores, product, cuts);
 }
 
