@@ -51,14 +51,23 @@ SubsetOp onlyRowOf(DeclareTileOp tile) {
   return row;
 }
 
+std::string lengthText(PtoCode &code, Value length, int64_t constant) {
+  return length ? code.name(length) : code.indexConstant(constant);
+}
+
+/// PTOAS sets both lengths of a tile or none.
+void setLengths(PtoCode &code, Operation *tile, const std::string &rows, const std::string &cols) {
+  code.line(tile, "pto.set_validshape " + code.name(tile->getResult(0)) + ", " + rows + ", " +
+                      cols + " : " + code.typeOf(tile->getResult(0)));
+}
+
 void emitDeclared(PtoCode &code, DeclareTileOp tile, TileBufType type, Value rows, Value cols) {
-  auto length = [&](Value value, int64_t constant) {
-    return value ? code.name(value) : code.indexConstant(constant);
-  };
   const bool isSet = rows || cols;
-  std::string lengths =
-      isSet ? length(rows, type.getValidRows()) + ", " + length(cols, type.getValidCols()) : "";
-  // PTOAS sets both lengths of a tile or none.
+  std::string rowsText, colsText;
+  if (isSet) {
+    rowsText = lengthText(code, rows, type.getValidRows());
+    colsText = lengthText(code, cols, type.getValidCols());
+  }
   if (isSet)
     type = withShape(type, type.getRows(), type.getCols(), kDynamic, kDynamic);
   if (type != tile.getType())
@@ -66,8 +75,7 @@ void emitDeclared(PtoCode &code, DeclareTileOp tile, TileBufType type, Value row
   code.line(tile, code.result(tile) + "pto.declare_tile -> " + code.typeText(type));
   // A declared tile gets its address from a pop and has its lengths set before.
   if (isSet)
-    code.line(tile, "pto.set_validshape " + code.name(tile) + ", " + lengths + " : " +
-                        code.typeText(type));
+    setLengths(code, tile, rowsText, colsText);
 }
 
 /// The tile that the window is cut from, without reshapes that only change its lengths: PTOAS takes no windows into reshapes.
@@ -121,9 +129,23 @@ void emitPoppedWindow(PtoCode &code, SubsetOp window) {
   TileBufType source = code.tileTypeOf(popped), type = windowType(window);
   Length rows = lengthOf(source.getValidRows(), window.getRow(), type.getRows()),
          cols = lengthOf(source.getValidCols(), window.getCol(), type.getCols());
-  if (code.has(PtoasChange::Subview) || !liesByRows(source) ||
-      !popped.getDefiningOp<DeclareTileOp>() || rows.value != type.getValidRows() ||
-      cols.value != type.getValidCols() || rows.value == kDynamic || cols.value == kDynamic)
+  const bool isTaken = popped.getDefiningOp<DeclareTileOp>() && liesByRows(source) &&
+                       type.getPlace() == ir::Place::Vec;
+  const bool isSubset = isTaken && !code.has(PtoasChange::Subview) && rows.value != kDynamic &&
+                        cols.value != kDynamic && rows.value == type.getValidRows() &&
+                        cols.value == type.getValidCols();
+  const bool isAtFront =
+      isConstantIntValue(window.getRow(), 0) && isConstantIntValue(window.getCol(), 0);
+  // What begins where the tile does is the tile with other lengths.
+  if (isTaken && isAtFront && !isSubset) {
+    auto seen = withShape(source, source.getRows(), source.getCols(), kDynamic, kDynamic);
+    code.setTileType(window, seen);
+    code.line(window, code.result(window) + "pto.treshape " + code.name(popped) + " : " +
+                          code.typeText(source) + " -> " + code.typeText(seen));
+    return setLengths(code, window, lengthText(code, window.getValidRow(), type.getValidRows()),
+                      lengthText(code, window.getValidCol(), type.getValidCols()));
+  }
+  if (!isSubset)
     code.missing(window,
                  "PTOAS has no spelling for this window into a tile whose address a pop gives");
   code.setTileType(window,
