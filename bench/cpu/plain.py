@@ -23,14 +23,14 @@ class Maker:
         import ptl
 
         self.row, self.peers = row, peers
-        self.library = ptl.load(os.path.join(limits.HERE, "plain.ptl"))
+        self.programs = ptl.load(os.path.join(limits.HERE, "plain.ptl"))
 
     def tensors(self, *arrays):
         """As PyTorch takes them: positions have 64 bits there."""
         return [self.peers.tensor(array if array.dtype == np.float32 else array.astype(np.int64)) for array in arrays]
 
     def __call__(self, name, program, arguments, numpy_call=None, torch_call=None, tolerance=1e-3, options=()):
-        ours = getattr(self.library, program)
+        ours = getattr(self.programs, program)
         first = lambda results: results[0] if isinstance(results, tuple) else results  # noqa: E731
         calls = {"ptl": lambda: first(ours(*arguments, **dict(options)))}
         if numpy_call:

@@ -67,9 +67,8 @@ void emitDeclared(PtoCode &code, DeclareTileOp tile, TileBufType type, Value row
   if (isSet) {
     rowsText = lengthText(code, rows, type.getValidRows());
     colsText = lengthText(code, cols, type.getValidCols());
-  }
-  if (isSet)
     type = withShape(type, type.getRows(), type.getCols(), kDynamic, kDynamic);
+  }
   if (type != tile.getType())
     code.setTileType(tile, type);
   code.line(tile, code.result(tile) + "pto.declare_tile -> " + code.typeText(type));

@@ -27,8 +27,8 @@ std::optional<LoopRounds> roundsOf(DimContext &dims, const ForStmt &stmt) {
 
 std::string whyNoLoop(DimContext &dims, const ForStmt &stmt) {
   if (!roundsOf(dims, stmt))
-    return "loops of programs on parts must run over ranges whose bounds are sizes, as in `for i "
-           "in 0..N`";
+    return "loops of programs on parts must run over ranges or tiles whose bounds are sizes, "
+           "as in `for i in 0..N`";
   if (stmt.checkpoint && !stmt.checkpoint->every->dim)
     return "the distance of its checkpoints is not a size";
   return {};

@@ -286,7 +286,7 @@ void Placer::statement(const Stmt &stmt) {
     [[fallthrough]];
   default:
     refuse(stmt, "this statement",
-           "programs on parts may only contain `let`, `var`, `if`, `for` over ranges, `while`, "
+           "programs on parts may only contain `let`, `var`, `if`, `for`, `while`, "
            "`assert`, `print`, assignments and calls of kernels");
   }
 }
