@@ -161,11 +161,26 @@ def items_of_programs(tools: Tools, folder: pathlib.Path) -> None:
     outcome = tools.run("tune", source, "--target", "a3", "--budget", "600", "--json", "-D", "M=256", "-D", "N=256")
     items = {item for each in json.loads(outcome.stdout)["tries"] for item in each.get("items", [])}
     expect({"split after small", "fuse small, long", "order long, small", "cores 18"} <= items, items)
-    expect(any(item.startswith("small { tile ") for item in items), items)
+    expect(any(item.startswith("small { tile ") for item in items) and "long { chunks 4 }" in items, items)
     expect("order tail, long" not in items and "order small, long" not in items, items)
 
 
-TESTS = [best_of_all_tries, written, schedules_that_are_there, by_length, little_to_try, by_the_clock, items_of_programs]
+def chunks_of_contractions(tools: Tools, folder: pathlib.Path) -> None:
+    """Of a product that a schedule keeps whole, the chunks of its contraction are found."""
+    source = folder / "long.ptl"
+    source.write_text("""program long[M, N, K](x: f16[M, K], w: f16[K, N]) -> (y: f32[M, N])
+{
+    let p = x @ w
+    y = p
+}
+""")
+    words = ("--target", "a3", "--budget", "600", "--json", "-D", "M=256", "-D", "N=256", "-D", "K=4096")
+    found = json.loads(tools.run("tune", source, *words).stdout)
+    tries = {" ".join(each.get("items", [])): each.get("us") for each in found["tries"]}
+    expect(tries["p { chunks 4 }"] < 0.8 * tries["p { chunks 1 }"] and "p { chunks" in found["schedule"], found["schedule"], tries)
+
+
+TESTS = [best_of_all_tries, written, schedules_that_are_there, by_length, little_to_try, by_the_clock, items_of_programs, chunks_of_contractions]
 
 
 def main() -> int:

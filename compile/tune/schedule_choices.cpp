@@ -19,6 +19,8 @@ static constexpr int64_t kSteps[][3] = {
 static constexpr int64_t kTiles[][2] = {{8, 512},  {8, 2048},  {16, 256},  {16, 1024},
                                         {32, 128}, {32, 512},  {64, 128},  {64, 256},
                                         {64, 512}, {128, 128}, {128, 256}, {256, 128}};
+/// Chunks of the contraction of a program's product.
+static constexpr int64_t kChunks[] = {1, 2, 4, 8, 16};
 /// The most values of a program for which choices are made: each of them multiplies the search
 /// space.
 static constexpr size_t kMostValues = 8;
@@ -98,6 +100,8 @@ private:
                    NodeId inSource);
   void addSteps(const std::string &label);
   void addValues();
+  size_t countProducts(NodeId node) const;
+  void addItemsOfValue(NodeId let, const std::string &name);
   void addSwitch(const std::string &item);
   void addTable(const std::string &label, size_t count,
                 const std::function<std::string(size_t)> &what);
@@ -254,12 +258,33 @@ void ChoiceReader::addValues() {
       if (machine_ && !mentions(lets[i + 1], name))
         addSwitch("order " + next + ", " + name);
     }
-    if (std::vector<std::string> dims = tiledDims(program_, decl_, name); !dims.empty())
-      addTable(name, std::size(kTiles), [dims](size_t number) {
-        return "tile " + dims[0] + " by " + std::to_string(kTiles[number][0]) + ", " + dims[1] +
-               " by " + std::to_string(kTiles[number][1]);
-      });
+    addItemsOfValue(lets[i], name);
   }
+}
+
+size_t ChoiceReader::countProducts(NodeId node) const {
+  if (node == kNoNode)
+    return 0;
+  size_t count = tree_.is(node, NodeKind::BinaryExpr) && tree_.mainText(node) == "@";
+  for (NodeId child : tree_.children(node))
+    count += countProducts(child);
+  return count;
+}
+
+/// The items of one value are one choice, because each label has one block: its tiles, or the chunks of
+/// its product.
+void ChoiceReader::addItemsOfValue(NodeId let, const std::string &name) {
+  std::vector<std::string> items;
+  if (std::vector<std::string> dims = tiledDims(program_, decl_, name); !dims.empty())
+    for (const auto &[rows, columns] : kTiles)
+      items.push_back("tile " + dims[0] + " by " + std::to_string(rows) + ", " + dims[1] + " by " +
+                      std::to_string(columns));
+  // The processor multiplies whole rows and columns, and of several products none would be meant.
+  if (machine_ && countProducts(tree_.child(let, 2)) == 1)
+    for (int64_t chunks : kChunks)
+      items.push_back("chunks " + std::to_string(chunks));
+  if (!items.empty())
+    addTable(name, items.size(), [items](size_t number) { return items[number]; });
 }
 
 /// The numbers of core groups. Fewer groups share the memory's bandwidth among fewer, and with even

@@ -24,7 +24,7 @@ struct ScheduleChoice {
 
 /// The settings that a schedule for a chip can have besides tunables: in kernels `pipeline`,
 /// `unroll` and steps of products through the operand buffers (`l0`); in programs `split after`,
-/// `fuse`, `order` and `tile`; in both `cores`. On this processor (`machine` is null) only the items of
+/// `fuse`, `order`, `tile` and `chunks`; in both `cores`. On this processor (`machine` is null) only the items of
 /// programs have an effect. `today` is the schedule that applies at present, or null. An item of it
 /// with a value that is not listed here is kept, and is not a choice.
 std::vector<ScheduleChoice> itemChoices(const CheckedProgram &program, const CallableDecl &decl,

@@ -1,6 +1,7 @@
 // Applies the schedule to values, tasks and grids: in place, or as attributes for the passes. Items
 // that can have no effect on this machine are reported.
 #include "ir/build/build_schedule.h"
+#include "frontend/sema/placement/placement.h"
 #include "ir/build/build_dim.h"
 #include "ir/dialect/attributes.h"
 #include "machines/machine.h"
@@ -70,6 +71,10 @@ static std::string l0Text(const ScheduleDirective &directive) {
   for (auto [i, size] : llvm::enumerate(directive.l0))
     text += (i ? ", " : " ") + std::to_string(size);
   return text;
+}
+
+static std::string chunksText(const ScheduleDirective &directive) {
+  return "chunks " + std::to_string(directive.chunks);
 }
 
 static std::string listText(const char *word, const ScheduleLabels &labels) {
@@ -145,36 +150,65 @@ static void fuseValue(BuildContext &c, const Local &local, Operation *op) {
   }
 }
 
-void pinProduct(BuildContext &c, const Local &local, mlir::Value value) {
-  const ScheduleDecl *schedule = c.frame->schedule;
-  // Without a schedule nothing is said of any value.
-  if (!schedule)
-    return;
-  auto found = llvm::find_if(schedule->directives, [&](const ScheduleDirective &directive) {
-    return directive.label == local.name && directive.l0.size() == 3;
-  });
-  if (found == schedule->directives.end())
-    return;
-  const ScheduleDirective &directive = *found;
+namespace {
+/// An item about the product that a value is computed with.
+struct ProductItem {
+  std::string text;
+  Span at;
+  const char *missing; ///< what this processor lacks for it
+};
+} // namespace
+
+/// The single product that a value is computed with; null, after a report, if an item cannot be about it.
+static Operation *productOf(BuildContext &c, const Local &local, mlir::Value value,
+                            const ProductItem &item) {
   llvm::SetVector<Operation *> products;
   findProducts(value, products);
   bool isVariable = local.kind == LocalKind::Var || local.kind == LocalKind::Output;
-  // Code for this machine has no such buffers, so the item could have no effect.
+  // Code for this machine has no use for it, so the item could have no effect.
   if (!c.binding.chip || c.binding.chip->executable) {
-    refuse(c, directive.l0Span, l0Text(directive),
-           "`" + c.binding.machine + "` has no operand buffers");
+    refuse(c, item.at, item.text, "`" + c.binding.machine + "` " + item.missing);
   } else if (products.empty() && isVariable) {
     // A variable is assigned several times; another assignment may have the product.
     c.frame->whyNot[local.name] = "`" + local.name + "` is computed without a product";
   } else if (products.size() != 1) {
     // With several products it would be unclear which one is meant.
-    refuse(c, directive.l0Span, l0Text(directive),
+    refuse(c, item.at, item.text,
            "`" + local.name + "` is computed with " + std::to_string(products.size()) +
                " products, of which it must be one");
   } else {
-    c.frame->taken.insert(directive.l0Span.begin);
-    attrs::l0.set(products.front(), {c.b.getDenseI64ArrayAttr(directive.l0),
-                                     LocationAttr(c.location(directive.l0Span))});
+    c.frame->taken.insert(item.at.begin);
+    return products.front();
+  }
+  return nullptr;
+}
+
+/// Whether `chunks` in a schedule is about products: in programs on parts it is about movements.
+static bool cutsProducts(BuildContext &c) {
+  const CallableDecl &decl = *c.frame->decl;
+  return !decl.module->tree || !isPlaced(*decl.module->tree, decl.syntax);
+}
+
+void pinProduct(BuildContext &c, const Local &local, mlir::Value value) {
+  const ScheduleDecl *schedule = c.frame->schedule;
+  // Without a schedule nothing is said of any value.
+  if (!schedule)
+    return;
+  for (const ScheduleDirective &each : schedule->directives) {
+    if (each.label != local.name)
+      continue;
+    if (each.l0.size() == 3)
+      if (Operation *product =
+              productOf(c, local, value, {l0Text(each), each.l0Span, "has no operand buffers"}))
+        attrs::l0.set(product,
+                      {c.b.getDenseI64ArrayAttr(each.l0), LocationAttr(c.location(each.l0Span))});
+    if (each.chunks > 0 && cutsProducts(c))
+      if (Operation *product =
+              productOf(c, local, value,
+                        {chunksText(each), each.span, "multiplies whole rows and columns"})) {
+        noteItem(c, product, local.name, chunksText(each), each.span,
+                 {c.b.getNamedAttr("chunks", c.b.getI64IntegerAttr(each.chunks))});
+      }
   }
 }
 
@@ -280,6 +314,8 @@ void refuseUntaken(BuildContext &c) {
       look(directive.placeSpan, directive.label, placeText(directive));
     if (directive.l0.size() == 3)
       look(directive.l0Span, directive.label, l0Text(directive));
+    if (directive.chunks > 0 && cutsProducts(c))
+      look(directive.span, directive.label, chunksText(directive));
   }
   for (const ScheduleLabels &labels : schedule->fuses)
     for (size_t i = 0; i < labels.names.size(); ++i)

@@ -10,7 +10,7 @@ namespace ptl::ir {
 /// the operation that computes it.
 mlir::Value applySchedule(BuildContext &c, const Local &local, mlir::Value value);
 /// Sets the tile sizes by which the product that computes a value passes the operand buffers
-/// (`l0`), if there is a single product.
+/// (`l0`), and the chunks of its contraction, if there is a single product.
 void pinProduct(BuildContext &c, const Local &local, mlir::Value value);
 /// Sets the number of core groups that run the points of a kernel.
 void scheduleGrid(BuildContext &c, ParallelOp grid);

@@ -50,11 +50,11 @@ defvar Ptl_Attributes = [
 
   // ---- schedules ------------------------------------------------------------------------------------------
   Ptl_Attribute<"items", ArrayAttr, ["Function"], ["tensor"],
-    "The schedule items of the function's values, as dictionaries: `label` is the value, `item` the text of what is said and `at` its place; `length` and `size` are there for a size of tiles, `fuse` for a kernel that those with the same number share.",
+    "The schedule items of the function's values, as dictionaries: `label` is the value, `item` the text of what is said and `at` its place; `length` and `size` are there for a size of tiles, `fuse` for a kernel that those with the same number share, `chunks` for the contraction of a product.",
     ["ir/build"], ["passes/transform"]>,
   Ptl_Attribute<"item", DenseI64ArrayAttr, ["Operation"], ["tensor"],
     "Which of the function's schedule items (`ptl.items`) are about the value that the operation computes.",
-    ["ir/build"], ["ir/build", "passes/transform"]>,
+    ["ir/build", "passes/transform"], ["ir/build", "passes/transform"]>,
   Ptl_Attribute<"refused", ArrayAttr, ["Function"], ["tile"],
     "The schedule items that had no effect, as `[item, why, at]`, until they are reported.",
     ["passes/transform"], ["compile"]>,

@@ -50,7 +50,19 @@ def notations(draw, b, i, j):
     return {"a": a, "w": w, "b": c}, wanted
 
 
+def in_chunks(draw, m, n, k):
+    a, b, bias = draw(m, k), draw(k, n), draw(n)
+    return {"a": a, "b": b, "bias": bias}, {"c": np.maximum(a @ b + bias, 0), "d": a @ b * 2}
+
+
+def in_known_chunks(draw, m):
+    a, b, x = draw(m, 640), draw(640, 24), draw(16, 640)
+    return {"a": a, "b": b, "x": x}, {"c": a @ b, "d": x @ b}
+
+
 CASES = {
+    "in_chunks": (in_chunks, [(70, 90, 1000), (1, 1, 1), (17, 300, 65), (3, 5, 130)]),
+    "in_known_chunks": (in_known_chunks, [(70,), (1,)]),
     "wide_turned": (wide_turned, [(5, 37), (1, 1), (19, 3), (9, 70)]),
     "product": (product, [(1000, 530, 20), (1, 1, 1), (833, 1, 7), (70, 1100, 33)]),
     "of_turned": (of_turned, [(1000, 300, 20), (1, 1, 1), (70, 530, 7)]),

@@ -61,7 +61,10 @@ struct ScheduleCheck {
   void how(NodeId node, ScheduleDirective &directive);
   void ofMovement(NodeId node, const ScheduleDirective &directive, std::string_view help,
                   const WhyNot &whyNot);
-  bool isOnParts(NodeId node);
+  bool isOnParts() const {
+    return target.module->tree && isPlaced(*target.module->tree, target.syntax);
+  }
+  bool hasMovements(NodeId node);
   void modifier(NodeId node, NodeId labelNode, const char *word,
                 std::vector<ScheduleModifier> &into, int64_t number);
   bool isValue(NodeId node, const LabelInfo *info);
@@ -229,7 +232,7 @@ static std::string whyNotHow(const PlacedProgram &placed, const std::vector<Valu
 /// Checks an item of a label, which must be that of movements. `whyNot` says what else is wrong with it.
 void ScheduleCheck::ofMovement(NodeId node, const ScheduleDirective &directive,
                                std::string_view help, const WhyNot &whyNot) {
-  if (!isOnParts(node) || directive.label.empty())
+  if (!hasMovements(node) || directive.label.empty())
     return;
   if (!placed) {
     DiagnosticSink quiet; // Its own errors come first.
@@ -244,10 +247,17 @@ void ScheduleCheck::ofMovement(NodeId node, const ScheduleDirective &directive,
     refuse(node, why, help);
 }
 
+/// Of a program on parts the chunks of a movement; of others those of the contraction of a product.
 void ScheduleCheck::chunks(NodeId node, ScheduleDirective &directive) {
   constexpr int64_t kMostChunks = 4096;
   directive.chunks =
       positive(ChunksItemView(ctx.tree, node).count(), "the number of chunks", kMostChunks);
+  if (isKernel())
+    return refuse(
+        node, "`" + target.name + "` is a kernel, whose grid is written in its source",
+        "`ptlc check --target a3 --cost` says whether a sum is better split over the grid");
+  if (!isOnParts())
+    return refuseWithoutChip(node, "", "`cpu` multiplies whole rows and columns");
   ofMovement(node, directive,
              "name a `let` such as `let all = all_gather(x, over: chip)` in front of `all @ w`",
              [&](const PlacedProgram &program, const std::vector<ValueId> &moves) {
@@ -264,8 +274,8 @@ void ScheduleCheck::how(NodeId node, ScheduleDirective &directive) {
 }
 
 /// Whether the target has movements and a body to look for them; reports a target without parts.
-bool ScheduleCheck::isOnParts(NodeId node) {
-  if (target.module->tree && isPlaced(*target.module->tree, target.syntax))
+bool ScheduleCheck::hasMovements(NodeId node) {
+  if (isOnParts())
     return target.body != nullptr;
   refuse(node, "`" + target.name + "` is no program on parts, whose movements it is for", "");
   return false;
@@ -470,7 +480,7 @@ void ScheduleCheck::item(NodeId node) {
     fuse(node);
     break;
   case NodeKind::ChunksItem:
-    refuse(node, "it does not say which movement it is for", "write `label { chunks 8 }`");
+    refuse(node, "it does not say what it is for", "write `label { chunks 8 }`");
     break;
   case NodeKind::HowItem:
     refuse(node, "it does not say which movement it is for", "write `label { how ring }`");

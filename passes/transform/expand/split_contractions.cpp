@@ -89,7 +89,7 @@ static std::optional<MatrixLengths> lengthsOf(MatmulOp product, const Machine &m
   if (left.size() != 2 || out.size() != 2 || rankOf(product->getOperand(1).getType()) != 2 ||
       !left[1].isConstant() || !out[0].isConstant() || !out[1].isConstant() ||
       attrs::tile.of(product) || attrs::cores.of(product) || attrs::split.isOn(product) ||
-      !isProductOf(product, machine))
+      scheduledChunks(product) || !isProductOf(product, machine))
     return std::nullopt;
   return MatrixLengths{out[0].length, out[1].length, left[1].length};
 }

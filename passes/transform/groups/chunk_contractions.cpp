@@ -1,6 +1,7 @@
 // Products of few tiles along a contracted axis whose length is known at launch only: pieces of this axis
 // are multiplied by core groups of their own, and vector cores add what the pieces came to. Where
-// lengths are known at compile time, `split_contractions` does this to the tensors.
+// lengths are known at compile time, `split_contractions` does this to the tensors, but for products of
+// which a schedule says how many pieces there are.
 #include "passes/transform/groups/chunk_pieces.h"
 
 #include "passes/analysis/lengths.h"
@@ -35,24 +36,30 @@ MatmulOp PiecesEmitter::contractionToCut() const {
   MatmulOp product;
   for (Operation *op : group_->members()) {
     auto own = dyn_cast<MatmulOp>(op);
-    if ((own && product) || (!own && !isElementwise(op) && !isFill(op)) || isScheduled(op))
+    if ((own && product) || (!own && !isElementwise(op) && !isFill(op)))
       return {};
     product = own ? own : product;
   }
-  for (size_t id = 0; id < group_->numAxes(); ++id)
+  if (!product)
+    return {};
+  // Where a schedule says how it is computed, the contraction is cut only if it says this, too.
+  std::optional<int64_t> asked = scheduledChunks(product);
+  if (asked ? *asked < 2 : llvm::any_of(group_->members(), isScheduled))
+    return {};
+  for (size_t id = 0; id < group_->numAxes() && !asked; ++id)
     if (scheduledStep(*group_, static_cast<int64_t>(id)))
       return {};
   // Sums of pieces that are rounded to a shorter type would differ from the whole sum.
   Type summed = elementTypeOf(product->getResult(0).getType());
   bool isExact = summed.isF32() || summed.isInteger(32);
-  return isExact && product.getScales().empty() && !isScheduled(product) &&
-                 isProductOf(product, *machine_)
-             ? product
-             : MatmulOp();
+  return isExact && product.getScales().empty() && isProductOf(product, *machine_) ? product
+                                                                                   : MatmulOp();
 }
 
 /// The positions of a tile along an axis of the result: with pieces, all tiles have the usual size.
 int64_t PiecesEmitter::pieceStep(int64_t id) const {
+  if (std::optional<int64_t> step = scheduledStep(*group_, id))
+    return *step;
   TileSizes sizes = sizes_.halved(halvings_);
   switch (axis(id).role) {
   case TileAxis::Row:
@@ -93,6 +100,8 @@ Value PiecesEmitter::countOfTiles() {
 
 /// Whether the contracted axis is so long, and tiles so few, that pieces take less time; null: never.
 Value PiecesEmitter::isWorthSplitting(MatmulOp product, int64_t cut) {
+  if (scheduledChunks(product))
+    return b_.create<arith::ConstantIntOp>(loc_, 1, 1);
   std::optional<int64_t> least = leastSplitLength(product, *machine_);
   const Extent &extent = group_->axis(cut).extent;
   if (!least || arms_.contractions >= kSplitGrids ||
@@ -109,9 +118,12 @@ Value PiecesEmitter::isWorthSplitting(MatmulOp product, int64_t cut) {
 }
 
 /// Tiles of the usual size for pieces, and the axes that the group lacks.
-void PiecesEmitter::cutContraction(int64_t cut) {
+void PiecesEmitter::cutContraction(MatmulOp product, int64_t cut) {
   cut_ = cut;
-  count_ = coreGroupsOf(*machine_);
+  // What is written anew in the grids is cut already.
+  std::optional<int64_t> asked = takeChunks(product);
+  isAsked_ = asked.has_value();
+  count_ = asked.value_or(coreGroupsOf(*machine_));
   for (int64_t id : group_->parallel())
     setStep(id, pieceStep(id));
   point_ = static_cast<int64_t>(axes_.size());
@@ -122,22 +134,30 @@ void PiecesEmitter::cutContraction(int64_t cut) {
 }
 
 /// Places the piece of the contraction that the grid is at. Pieces are so long that all core groups have one; with several tiles there
-/// are fewer of them than points, and the last ones are empty: their products are zeros, so that all of the storage is written.
+/// are fewer of them than points, and the last ones are empty: their products are zeros, so that all of the storage is written. A
+/// schedule says how many there are, whatever the number of tiles.
 void PiecesEmitter::placePiece() {
   TileAxis &own = axis(cut_);
-  // A result without elements has no tiles, and one with many has more of them than there are core groups.
-  Value tiles = b_.createOrFold<arith::MaxSIOp>(loc_, countOfTiles(), constant(1));
-  Value pieces = b_.createOrFold<arith::DivSIOp>(loc_, constant(count_), tiles);
-  pieces = b_.createOrFold<arith::MaxSIOp>(loc_, pieces, constant(1));
-  Value all = b_.createOrFold<arith::MulIOp>(loc_, pieces, constant(kPieceUnit));
-  Value units = b_.createOrFold<arith::DivSIOp>(loc_, own.length, all); // of a piece, and one more
   // As sums of products, which is how lengths are written as source.
-  Value scaled = b_.createOrFold<arith::MulIOp>(loc_, axis(point_).position, constant(kPieceUnit));
-  Value begin = b_.createOrFold<arith::AddIOp>(loc_, scaled,
-                                               b_.createOrFold<arith::MulIOp>(loc_, scaled, units));
-  Value most = b_.createOrFold<arith::AddIOp>(
-      loc_, b_.createOrFold<arith::MulIOp>(loc_, units, constant(kPieceUnit)),
-      constant(kPieceUnit));
+  auto times = [&](Value a, Value b) { return b_.createOrFold<arith::MulIOp>(loc_, a, b); };
+  auto plus = [&](Value a, Value b) { return b_.createOrFold<arith::AddIOp>(loc_, a, b); };
+  Value begin, most;
+  if (isAsked_) {
+    Value units = ceilQuotient(b_, loc_, own.length, count_ * kPieceUnit);
+    begin = times(times(axis(point_).position, constant(kPieceUnit)), units);
+    most = times(units, constant(kPieceUnit));
+  } else {
+    // A result without elements has no tiles, and one with many has more of them than there are core groups.
+    Value tiles = b_.createOrFold<arith::MaxSIOp>(loc_, countOfTiles(), constant(1));
+    Value pieces = b_.createOrFold<arith::DivSIOp>(loc_, constant(count_), tiles);
+    pieces = b_.createOrFold<arith::MaxSIOp>(loc_, pieces, constant(1));
+    Value all = times(pieces, constant(kPieceUnit));
+    Value units =
+        b_.createOrFold<arith::DivSIOp>(loc_, own.length, all); // of a piece, and one more
+    Value scaled = times(axis(point_).position, constant(kPieceUnit));
+    begin = plus(scaled, times(scaled, units));
+    most = plus(times(units, constant(kPieceUnit)), constant(kPieceUnit));
+  }
   own.position = b_.createOrFold<arith::MinSIOp>(loc_, begin, own.length);
   Value rest = b_.createOrFold<arith::SubIOp>(loc_, own.length, own.position);
   own.tile = b_.createOrFold<arith::MinSIOp>(loc_, most, rest);
@@ -168,7 +188,7 @@ void PiecesEmitter::emitProducts(MatmulOp product) {
 /// came to for it.
 void PiecesEmitter::emitContraction(MatmulOp product, int64_t cut, StoreOp into) {
   into_ = into;
-  cutContraction(cut);
+  cutContraction(product, cut);
   emitProducts(product);
   for (int64_t id : group_->parallel()) {
     bool isCol = axis(id).role == TileAxis::Col;

@@ -79,7 +79,7 @@ private:
   void setStep(int64_t id, int64_t step);
   mlir::Value countOfTiles();
   mlir::Value isWorthSplitting(MatmulOp product, int64_t cut);
-  void cutContraction(int64_t cut);
+  void cutContraction(MatmulOp product, int64_t cut);
   void placePiece();
   void emitProducts(MatmulOp product);
   void emitContraction(MatmulOp product, int64_t cut, StoreOp into);
@@ -104,6 +104,7 @@ private:
 
   int64_t cut_ = kWhole; ///< the axis that is cut
   int64_t count_ = 0;    ///< number of pieces, some of which may be empty
+  bool isAsked_ = false; ///< a schedule has said how many pieces a contraction has
   /// Axes that are not in the group: the piece of a point of the grid, and all pieces in an array
   /// of partial results.
   int64_t point_ = kWhole, parts_ = kWhole;

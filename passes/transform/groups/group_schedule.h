@@ -22,10 +22,17 @@ inline std::string lengthName(const Extent &extent) {
 /// The tile size that a schedule gives for an axis of a group: `tile B by 128`.
 std::optional<int64_t> scheduledStep(const OpGroup &group, int64_t axis);
 
+/// Into how many chunks a schedule cuts the contraction of a product: `c { chunks 8 }`; 1: it stays whole. Nothing once it is cut.
+std::optional<int64_t> scheduledChunks(mlir::Operation *op);
+
+/// Notes that the contraction of a product is cut as its schedule says, so that nothing cuts it again; how many chunks there are.
+std::optional<int64_t> takeChunks(mlir::Operation *op);
+
 /// Whether a schedule says of an operation how its value is computed: in what tiles, with what, on
 /// which cores. A pass that would compute it in another form leaves it alone.
 inline bool isScheduled(mlir::Operation *op) {
-  return attrs::tile.of(op) || attrs::split.isOn(op) || attrs::fuse.of(op) || attrs::cores.of(op);
+  return attrs::tile.of(op) || attrs::split.isOn(op) || attrs::fuse.of(op) || attrs::cores.of(op) ||
+         scheduledChunks(op);
 }
 
 /// Whether an item of a schedule names the value of an operation, which therefore stays one value.

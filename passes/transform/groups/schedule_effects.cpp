@@ -132,6 +132,13 @@ std::string ScheduleEffects::whyWithoutEffect(size_t number) const {
   }
   if (item.attributes.get("length"))
     return whyNotTiled(item);
+  // What cuts a contraction takes the item off the product, which has no grid by this number then.
+  if (std::optional<int64_t> chunks = item.number("chunks"))
+    return *chunks == 1 || item.grids.empty()
+               ? ""
+               : "its product is no sum over several positions that the cube core makes in `f32` "
+                 "or "
+                 "`i32`, or is computed together with what is not element by element";
   return !item.number("fuse") && item.grids.empty()
              ? "`" + item.label() + "` is not computed tile by tile"
              : "";
