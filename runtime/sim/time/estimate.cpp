@@ -11,6 +11,12 @@ static constexpr uint64_t kFewOperations = 15'000;
 /// The same for runs whose cores signal to each other: a group that stands for others has its share of
 /// the hub at all times, and in a short run a group has it when the others are silent. 30 ms.
 static constexpr uint64_t kFewWithSignals = 40'000;
+/// The same for runs whose core groups keep each other waiting at the rates of L2 and memory: few groups
+/// that stand for others want the rates all at one time and leave them unused at another, where all of
+/// them soon take turns. 80 ms.
+static constexpr uint64_t kFewCrowded = 120'000;
+/// Groups that wait for this part of the time of their transfers keep each other waiting.
+static constexpr double kCrowded = 0.2;
 /// Runs with more operations than this that cannot be sampled have no estimate.
 static constexpr uint64_t kMostOperations = 200'000;
 /// The same for runs in which some loops can be sampled and others cannot: some seconds.
@@ -55,6 +61,27 @@ static bool hasSignals(const Timeline &timeline) {
   return false;
 }
 
+/// Whether groups that stand for others waited much for the rates that all cores share.
+static bool isCrowded(const Timeline &timeline) {
+  if (std::none_of(timeline.launches.begin(), timeline.launches.end(),
+                   [](const LaunchSpan &launch) { return launch.standing > 0; }))
+    return false;
+  Cycles busy = 0, stall = 0;
+  for (const SiteTotal &total : timeline.totals)
+    if (total.stall > 0) {
+      busy += total.busy;
+      stall += total.stall;
+    }
+  return stall > kCrowded * busy;
+}
+
+/// Sampled runs with at most this number of operations are simulated whole.
+static uint64_t fewOperations(const Timeline &timeline) {
+  if (isCrowded(timeline))
+    return kFewCrowded;
+  return hasSignals(timeline) ? kFewWithSignals : kFewOperations;
+}
+
 /// The number of operations, those that others represented included.
 static uint64_t operationsOf(const Timeline &timeline) {
   uint64_t sum = 0;
@@ -74,7 +101,7 @@ std::optional<Estimate> estimate(const RunInTime &runOnce, EstimateFor what) {
   // The sampled run comes first, since it tells how long a whole one would be: only short ones are simulated whole.
   bool isKnown = run(partly(), timeline), isExact = false;
   auto isOnlyPart = [&] { return !isWhole(timeline) || hasSignals(timeline); };
-  uint64_t few = isKnown && hasSignals(timeline) ? kFewWithSignals : kFewOperations;
+  uint64_t few = isKnown ? fewOperations(timeline) : kFewOperations;
   if (!isKnown || (isOnlyPart() && operationsOf(timeline) <= few)) {
     Timeline exact;
     if (run(whole(few), exact)) {
