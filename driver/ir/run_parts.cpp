@@ -166,8 +166,9 @@ static std::string processorsThatDiffer(const Session &session, Ranks &ranks) {
                              "reference executor compute, `--target reference`";
 }
 
-reference::RunResult runOnShape(Session &session, const CheckedProgram &program,
-                                const CallableDecl &decl, std::vector<reference::Value> args,
+reference::RunResult runOnShape(Session &session, const Target &target,
+                                const CheckedProgram &program, const CallableDecl &decl,
+                                std::vector<reference::Value> args,
                                 const reference::RunOptions &options, const RunShape &shape,
                                 parts::PartFiles *files) {
   reference::RunResult result;
@@ -189,9 +190,10 @@ reference::RunResult runOnShape(Session &session, const CheckedProgram &program,
   how.checkpoints = checkpointOptions(session);
   how.pools = poolOptions(session, shape);
   // What takes longest is compiled; who names the target has everything compiled, or nothing.
-  CompiledParts code(session, session.sources().file(decl.nameSpan.file).path(),
-                     session.options().has(OptionId::Target) ? 0 : parts::kWorthCompiling);
-  if (session.options().value(OptionId::Target) != "reference")
+  bool isNamed = session.options().has(OptionId::Target) || target.isChip();
+  CompiledParts code(session, target, session.sources().file(decl.nameSpan.file).path(),
+                     isNamed ? 0 : parts::kWorthCompiling);
+  if (!target.isReference())
     how.code = &code;
   if (session.options().has(OptionId::TimePasses) && shape.hasResults())
     how.note = [](const std::string &line) { std::fputs((line + "\n").c_str(), stderr); };
@@ -200,7 +202,9 @@ reference::RunResult runOnShape(Session &session, const CheckedProgram &program,
     if (shape.ranks->count() != grid.count())
       return fails("the shape has " + std::to_string(grid.count()) + " parts, and there are " +
                    std::to_string(shape.ranks->count()) + " ranks");
-    if (std::string why = how.code ? processorsThatDiffer(session, *shape.ranks) : ""; !why.empty())
+    // Simulated chips are alike.
+    bool isNative = how.code && !target.isChip();
+    if (std::string why = isNative ? processorsThatDiffer(session, *shape.ranks) : ""; !why.empty())
       return fails(why);
     own.emplace(parts::OwnPart{shape.ranks->rank(), *shape.ranks});
     how.own = &*own;
