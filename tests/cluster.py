@@ -38,7 +38,7 @@ def experts(x, scores, up, down, capacity):
     return y
 
 
-on_ranks = set()  # the entries that have run on ranks
+on_ranks, on_chips = set(), set()  # the entries that have run on ranks, and on simulated chips
 
 
 def check(tools, folder, file, entry, arrays, expected, shapes, exact=True, ranks=None):
@@ -55,6 +55,9 @@ def check(tools, folder, file, entry, arrays, expected, shapes, exact=True, rank
     if ranks and has_mpi(tools.build) and ("--long" in sys.argv or (file, entry) not in on_ranks):
         on_ranks.add((file, entry))
         ways += [["--shape", ranks], ["--shape", ranks, "--target", "cpu"]]
+    if exact and ("--long" in sys.argv or (file, entry) not in on_chips):
+        on_chips.add((file, entry))
+        ways.append(["--shape", shapes[1 % len(shapes)], "--in-process", "--target", "a3", "--sim"])
     for way in ways:
         done = tools.run("run", file, "--entry", entry, *way, *words, *outputs, cwd=folder)
         expect(done.code == 0, entry, way, done)
@@ -304,6 +307,8 @@ def gradients_of_stages(tools, folder):
             error = np.where(kept[stage] > 0, error @ arrays["w"][stage].T, 0)
         check(tools, folder, EXAMPLES / "pipeline.ptl", "gradients", arrays, {"g": gradients, "off": error.sum(0)},
               chips((1, 2, 3, 4, 5, 8)), ranks=f"chip={stages + 1 - stages // 5}")
+        if stages <= 3:
+            check(tools, folder, EXAMPLES / "pipeline.ptl", "gradients_in_turn", arrays, {"g": gradients}, chips((1, 2, 3, 4)), ranks="chip=3")
 
 
 def programs_of_two_hosts(tools, folder):
@@ -512,6 +517,22 @@ def kernels_that_parts_call(tools, folder):
             check(tools, folder, file, "in_sections", {"x": pieces, "w": factor}, {"y": sums}, [f"chip={count}"] * 2, ranks="chip=3")
 
 
+def manual_kernels_on_chips(tools, folder):
+    """Parts that are simulated chips run them; others say what would."""
+    file = PROGRAMS / "manual.ptl"
+    arrays = {"a": whole(1, 3 * 4096), "b": whole(2, 3 * 4096)}
+    for name, array in arrays.items():
+        np.save(folder / f"{name}.npy", array)
+    words = ["--entry", "added", "a=@a.npy", "b=@b.npy", "-o", "y=y.npy"]
+    ways = [["--shape", f"chip={count}", "--in-process"] for count in (1, 2, 3)] + ([["--shape", "chip=2"]] if has_mpi(tools.build) else [])
+    for way in ways:
+        done = tools.run("run", file, *way, *words, "--target", "a3", "--sim", cwd=folder)
+        expect(done.code == 0, way, done)
+        expect(np.array_equal(np.load(folder / "y.npy"), (arrays["a"] + arrays["b"]) * 2 + 1), way)
+    done = tools.run("run", file, "--shape", "chip=2", "--in-process", *words, cwd=folder)
+    expect(done.code == 5 and "`added_by_hand` is a manual kernel" in done.stderr and "--target a3 --sim" in done.stderr, done)
+
+
 def kernels_and_movements(tools, folder):
     """Sums that kernels make on each part, rows of neighbours, stages, and rounds that data end."""
     file = PROGRAMS / "kernels.ptl"
@@ -569,7 +590,7 @@ def stages_whose_chips_have_ranges(tools, folder):
 
 if __name__ == "__main__":
     tools = Tools(pathlib.Path(sys.argv[1]))
-    tests = [kernels_that_parts_call, kernels_and_movements, stages_whose_chips_have_ranges, layers_of_a_transformer, training_of_a_transformer, layouts_of_weights, ranks_read_and_write_their_boxes, attention_where_sequences_are_cut, mixture_of_experts, rows_that_are_dispatched, decode_layer, sums_over_two_levels, stages_on_chips, layers_as_stages, gradients_of_stages, programs_of_two_hosts, layers_cut_in_three_ways, pipeline_over_hosts,
+    tests = [kernels_that_parts_call, manual_kernels_on_chips, kernels_and_movements, stages_whose_chips_have_ranges, layers_of_a_transformer, training_of_a_transformer, layouts_of_weights, ranks_read_and_write_their_boxes, attention_where_sequences_are_cut, mixture_of_experts, rows_that_are_dispatched, decode_layer, sums_over_two_levels, stages_on_chips, layers_as_stages, gradients_of_stages, programs_of_two_hosts, layers_cut_in_three_ways, pipeline_over_hosts,
              small_collectives, neighbours_exchange,
              round_the_ring, products_on_grids, transforms_of_rows_and_columns, conjugate_gradients, points_and_their_centres, counts_and_places,
              norms_where_positions_are_cut, heat_in_a_plate, experts_with_a_capacity, layers_on_hosts, folds_and_places_of_data,

@@ -1,4 +1,4 @@
-"""Positions that are data, some of them out of bounds, drawn at random: every executor gives what NumPy gives, or all stop with E0805.
+"""Positions that are data, some of them out of bounds, and positions of ranges, drawn at random: every executor gives what NumPy gives, or all stop with E0805.
 `positions.py BUILD [FIRST COUNT]`."""
 import pathlib
 import random
@@ -22,7 +22,7 @@ class Drawn:
     def __init__(self, seed: int):
         self.random, self.numbers = random.Random(seed), np.random.default_rng(seed)
         self.element, self.position = self.random.choice([*ELEMENTS]), self.random.choice([*POSITIONS, "i32", "i32", "i64"])
-        form = self.random.choice([self.gathered, self.gathered, self.scattered, self.scattered, self.indexed, self.clamped, self.chosen, self.of_tiles])
+        form = self.random.choice([self.gathered, self.gathered, self.scattered, self.scattered, self.indexed, self.clamped, self.chosen, self.of_tiles, self.of_ranges])
         form()
 
     def integers(self, low, high, shape, element):
@@ -154,6 +154,24 @@ class Drawn:
         self.text = (
             f"kernel drawn[R, static C, static K]({', '.join(parameters)}) -> (y: {self.element}[{', '.join(result)}])\n"
             f"{{\n    parallel r in tiles(R, {tile}) {{\n        y[r, :] = {value}\n    }}\n}}\n"
+        )
+
+    def of_ranges(self):
+        """`index` of ranges with a step, and of multiples of tiles."""
+        self.given = {}
+        length, tile = self.random.choice([1, 5, 33, 64, 200]), self.random.choice([1, 4, 8, 64])
+        step, first = self.random.choice([1, 2, 3, 5]), self.random.choice([-3, 0, 1, 7])
+        x = self.array("x", "N", [length])
+        self.wanted = self.given["x"] + (first + step * np.arange(length)).astype(ELEMENTS[self.element])
+        positions = lambda of: f"{self.element}(index({of}))"
+        if self.random.random() < 0.4:
+            self.program("N", [x], "N", "x + " + positions(f"{first}..{first} + {step} * N step {step}"))
+            return
+        multiple = ("r" if step == 1 else f"{step}*r") + (f" + {first}" if first > 0 else f" - {-first}" if first < 0 else "")
+        within = positions(multiple) if self.random.random() < 0.6 else f"{positions(f'0..{step} * r.len step {step}')} + {self.element}({step} * r.start + {first})"
+        self.text = (
+            f"kernel drawn[N]({x}) -> (y: {self.element}[N])\n"
+            f"{{\n    parallel r in tiles(N, {tile}) {{\n        y[r] = x[r] + {within}\n    }}\n}}\n"
         )
 
 

@@ -115,6 +115,36 @@ def mpirun_by_hand(tools, folder):
     expect(done.returncode != 0 and "the shape has 4 parts, and there are 3 ranks" in done.stderr, done)
 
 
+def processors_differ(tools, folder):
+    """Ranks that would compile for processors of different kinds say so before they begin, once; the reference executor needs none."""
+    numbers(folder, x=(7, 10))
+    rank = lambda *how: ["-n", "1", str(tools.path("ptlc")), "run", str(TWO_LEVELS), "--entry", "serving_layout", "--shape",
+                         "host=1,chip=2", *how, "w=@x.npy", "-o", "v=v.npy"]
+    run = lambda first, second: subprocess.run([*MPIRUN, *rank(*first), ":", *rank(*second)], cwd=folder, env=ENVIRONMENT,
+                                               capture_output=True, text=True, timeout=100)
+    done = run(["--cpu", "x86-64-v2"], ["--cpu", "x86-64-v2+popcnt"])
+    expect(done.returncode != 0 and done.stderr.count("the processors of the ranks differ") == 1, done)
+    expect("rank 0 has `x86-64-v2`, and rank 1 `x86-64-v2` with other features" in done.stderr, done)
+    expect(not (folder / "v.npy").exists())
+    for how in (["--cpu", "x86-64-v2"], ["--target", "reference"]):
+        done = run(how, how)
+        expect(done.returncode == 0, how, done)
+
+
+def says_what_computes(tools, folder):
+    """Which code computed what, by the first rank alone, and only if asked."""
+    arrays = numbers(folder, x=(7, 10))
+    for how, said in (([], "by the reference executor"), (["--target", "cpu"], "by compiled code")):
+        for place in ([], ["--in-process"]):
+            run = lambda *more: tools.run("run", MLP, "--entry", "training_step", "--shape", "2", *place, *how, *more, "x=ones", "t=ones",
+                                          "w=ones", "rate=0.5", "B=6", "D=3", "F=2", cwd=folder)
+            done = run("--time-passes")
+            expect(done.code == 0 and f"computed {said}" in done.stderr, how, place, done)
+            lines = [line for line in done.stderr.splitlines() if "computed by" in line]
+            expect(all("mlp.ptl:" in line for line in lines) and len(lines) == len(set(lines)), lines)
+            expect("computed by" not in run().stderr, how, place)
+
+
 def printed_once(tools, folder):
     done = tools.run("run", MLP, "--entry", "training_step", "--shape", "4", "x=ones", "t=ones", "w=ones", "rate=0.5",
                      "B=6", "D=3", "F=2", cwd=folder)
@@ -182,4 +212,4 @@ def run_tests(kind, build, tests, at_once=None):
 
 
 if __name__ == "__main__":
-    sys.exit(run_tests("ranks", pathlib.Path(sys.argv[1]), [agrees_with_numpy, moves_large_arrays, own_ranges, mpirun_by_hand, printed_once, one_stops, compiled_alike, no_standard_input]))
+    sys.exit(run_tests("ranks", pathlib.Path(sys.argv[1]), [agrees_with_numpy, moves_large_arrays, own_ranges, mpirun_by_hand, processors_differ, says_what_computes, printed_once, one_stops, compiled_alike, no_standard_input]))

@@ -54,8 +54,10 @@ static bool hasText(const PlacedProgram &placed, const PlacedValue &value, bool 
   }
   if (value.kind != PlacedKind::Apply || cast<OpExpr>(*value.expr).op->id != OpId::Index)
     return true;
-  PlacedKind first = placed.values[*value.operands[0]].kind;
-  return first == PlacedKind::Dimension || first == PlacedKind::Number;
+  return std::ranges::all_of(value.operands, [&](std::optional<ValueId> operand) {
+    PlacedKind kind = placed.values[*operand].kind;
+    return kind == PlacedKind::Dimension || kind == PlacedKind::Number;
+  });
 }
 
 static bool hasSeveralResults(const PlacedValue &value) {

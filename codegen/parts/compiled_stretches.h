@@ -3,6 +3,7 @@
 
 #include "codegen/parts/part_source.h"
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -18,12 +19,18 @@ struct CompiledStretches {
   std::vector<bool> onDemand;
 };
 
-/// How far a stretch is in the present round.
+/// Why the reference executor computes a stretch.
+enum class LeftBecause : uint8_t { IsSmall, HasNoElements, HasNoText, IsRefused };
+inline constexpr size_t kLeftReasons = 4;
+
+/// How far a stretch is in the present round, and who has computed it how often so far.
 struct StretchProgress {
   bool isPutOff = false;                         ///< its values are not made one by one
   bool isComplete = false;                       ///< all of its values have had their turn
   std::vector<bool> isDone = {};                 ///< by part
   std::vector<std::optional<bool>> isWorth = {}; ///< by part, if that is the same in all rounds
+  uint64_t compiled = 0;
+  std::array<uint64_t, kLeftReasons> left = {}; ///< by `LeftBecause`
 };
 
 /// `alone` are values that are also computed in pieces. `withCalls` is false if what a call does can be seen outside, so that no call may

@@ -115,6 +115,13 @@ std::optional<bool> knownTruth(const TimeQuestion &question, const LoopNumbers &
   return value ? std::optional(isTrue(*value)) : std::nullopt;
 }
 
+std::optional<int64_t> knownNumber(const TimeQuestion &question, const LoopNumbers &loops,
+                                   ValueId id) {
+  std::optional<Value> value = KnownValues(question, loops).of(id);
+  bool isNumber = value && value->isScalar() && isInteger(value->elem());
+  return isNumber ? std::optional(value->asScalar().scalar.i) : std::nullopt;
+}
+
 std::optional<int64_t> knownRounds(const TimeQuestion &question, const LoopNumbers &loops,
                                    const PlacedLoop &loop, int64_t most) {
   KnownValues before(question, loops);

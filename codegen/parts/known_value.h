@@ -10,6 +10,10 @@ namespace ptl::parts {
 /// variables of enclosing loops. Nothing if it depends on data.
 std::optional<bool> knownTruth(const TimeQuestion &question, const LoopNumbers &loops, ValueId id);
 
+/// The same of a number; nothing, too, if it is none.
+std::optional<int64_t> knownNumber(const TimeQuestion &question, const LoopNumbers &loops,
+                                   ValueId id);
+
 /// How often a `while` goes round whose condition, and what it depends on, follows from sizes; nothing for another one, or one that goes
 /// on after `most` rounds.
 std::optional<int64_t> knownRounds(const TimeQuestion &question, const LoopNumbers &loops,

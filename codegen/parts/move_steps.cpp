@@ -2,6 +2,7 @@
 #include "runtime/movement/predict.h"
 
 #include "codegen/parts/chunks.h"
+#include "codegen/parts/known_value.h"
 #include "codegen/parts/move_rows.h"
 #include "codegen/parts/settle.h"
 #include "frontend/base/elem_type.h"
@@ -125,6 +126,23 @@ uint64_t ranksOf(const TimeQuestion &question, const PlacedValue &value) {
   return ranks;
 }
 
+/// By how many positions a shift moves. If data give it, it counts as the length of a block: then each part sends all that it has.
+int64_t distanceOf(const TimeQuestion &question, const LoopNumbers &loops,
+                   const PlacedValue &value) {
+  LoopNumbers known = loops;
+  for (size_t i = 1; i < value.operands.size(); ++i) {
+    const PlacedValue &number = question.placed.values[*value.operands[i]];
+    std::optional<int64_t> found = knownNumber(question, loops, *value.operands[i]);
+    if (!found) {
+      movement::Box block =
+          question.grid.boxOf(value.placement, shapeOf(question, loops, value), 0);
+      return block[block.size() - static_cast<size_t>(-value.placement[value.level].axis)].length();
+    }
+    forEachSymbol(number.dim, [&](SymbolId symbol) { known[symbol] = *found; });
+  }
+  return numberOf(question, known, value.dim);
+}
+
 } // namespace
 
 const MoveSteps *StepsOfMoves::of(ValueId id, const LoopNumbers &loops, std::string &why) {
@@ -141,7 +159,7 @@ const MoveSteps *StepsOfMoves::of(ValueId id, const LoopNumbers &loops, std::str
   for (std::optional<ValueId> operand : value.operands)
     shapes.push_back(operand ? shapeOf(question_, loops, *operand) : std::vector<int64_t>());
   if (value.movement->takes == MovementTakes::Distance)
-    shapes.push_back({numberOf(question_, loops, value.dim)});
+    shapes.push_back({distanceOf(question_, loops, value)});
   // Data that goes from stage to stage goes between other parts in each round.
   shapes.push_back({value.placement[value.level].part,
                     question_.placed.values[*value.operands[0]].placement[value.level].part});
@@ -233,7 +251,7 @@ void StepsOfMoves::make(ValueId id, const LoopNumbers &loops, MoveSteps &steps) 
     std::vector<GroupMove> groups =
         groupsOf(question_.grid, value, question_.placed.values[*value.operands[0]].placement,
                  shapeOf(question_, loops, id), stepsFor,
-                 value.dim ? numberOf(question_, loops, value.dim) : 0);
+                 value.dim ? distanceOf(question_, loops, value) : 0);
     if (auto pair = std::ranges::find(pairs_, id, &ChunkedPair::move); pair != pairs_.end())
       cut(*pair, groups, steps);
     if (steps.chunks.empty())

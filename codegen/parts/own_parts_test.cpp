@@ -41,6 +41,11 @@ TEST(Counts, AreCheckedWithConditions) {
   EXPECT_NE(result.message.find("`chips=1`"), std::string::npos) << result.message;
 }
 
+TEST(Shifts, AreByNumbersOfTheRun) {
+  for (int64_t rows : {1, 6, 11})
+    expectAgreement({{"shifted_by_numbers", {ints({rows}, 1), ints({3}, 2)}}}, someChips());
+}
+
 TEST(OwnParts, AgreeWithTheReference) {
   for (int64_t rows : {0, 1, 6, 11})
     expectAgreement(
@@ -55,7 +60,8 @@ TEST(OwnParts, AgreeWithTheReference) {
          {"in_arms", {ints({rows}, 1), Value::integer(3)}},
          {"in_pieces", {ints({rows, 4}, 1)}},
          {"in_tiles", {ints({rows, 6}, 1)}},
-         {"in_lists", {ints({rows}, 1), ints({rows}, 2)}}},
+         {"in_lists", {ints({rows}, 1), ints({rows}, 2)}},
+         {"every_second", {ints({2 * rows}, 1), ints({rows}, 2)}}},
         someChips());
 }
 

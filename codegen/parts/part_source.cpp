@@ -112,9 +112,11 @@ private:
       return ":";
     if (selected->operand > 0)
       return operand(value, selected->operand);
-    int64_t start = number_(selected->start), step = number_(selected->step);
-    int64_t last = start + (number_(selected->length) - 1) * step;
-    return std::to_string(start) + ".." + std::to_string(last + 1) +
+    return range(number_(selected->start), number_(selected->length), number_(selected->step));
+  }
+
+  static std::string range(int64_t start, int64_t length, int64_t step) {
+    return std::to_string(start) + ".." + std::to_string(start + (length - 1) * step + 1) +
            (step == 1 ? "" : " step " + std::to_string(step));
   }
 
@@ -204,9 +206,9 @@ private:
   std::string applied(ValueId id, const PlacedValue &value, const OpExpr &expr) const {
     std::string op(expr.op->name);
     if (expr.op->id == OpId::Index) {
-      int64_t first = number_(placed_.values[*value.operands[0]].dim);
-      return op + "(" + std::to_string(first) + ".." + std::to_string(first + extents_(id)[0]) +
-             ")";
+      auto numberAt = [&](size_t i) { return number_(placed_.values[*value.operands[i]].dim); };
+      int64_t step = value.operands.size() > 1 ? numberAt(1) : 1;
+      return op + "(" + range(numberAt(0), extents_(id)[0], step) + ")";
     }
     size_t count = value.operands.size();
     if (expr.op->isOperator && count == 2)

@@ -163,6 +163,8 @@ protected:
                  const Sizes &sizes, reference::RunResult &result, bool mayRepeat);
 
   bool putOff(ValueId id);
+  /// Says which stretches have been computed by what (`stretch_notes.cpp`).
+  void noteStretches(const SourceManager &sources) const;
   void computeComplete();
   std::optional<reference::Value> appliedByCode(const PlacedValue &value, uint32_t part,
                                                 const std::vector<reference::Value> &operands,
@@ -171,6 +173,7 @@ protected:
   virtual reference::Value madeAlone(ValueId id, uint32_t part) = 0;
 
 private:
+  void leave(size_t number, LeftBecause why, uint64_t times = 1);
   void beginStretch(size_t number);
   void compute(size_t number, uint32_t part);
   void catchUp(ValueId id, uint32_t part) final;
@@ -206,6 +209,7 @@ public:
   void run(const std::vector<reference::Value> &args) {
     try {
       makeAll(0, static_cast<ValueId>(placed_.values.size()), args);
+      noteStretches(sources_);
       for (size_t output = 0; output < placed_.outputs.size(); ++output)
         result_.outputs.push_back(options_.own ? gathered(output)
                                                : assembled(placed_.outputs[output]));

@@ -506,7 +506,10 @@ RandomProgram::Drawn RandomProgram::movement(const RandomValue &a) {
   // Summands of parts are not known one by one, but their sum is bounded already.
   switch (random_() % 8) {
   case 0:
-    return of(over("shift", ", by: " + std::to_string(static_cast<int>(random_() % 7) - 3)));
+    // The number of a run is bound in front of the statement.
+    return of(over("shift",
+                   ", by: " + (chance(3) ? std::string("(M & 3) - 1")
+                                         : std::to_string(static_cast<int>(random_() % 7) - 3))));
   case 1:
     return of(over("broadcast"));
   case 2: {

@@ -53,11 +53,25 @@ bool hasChoices(const PlacedProgram &placed, const PlacedLoop &loop) {
   });
 }
 
+/// Whether a number follows from sizes and loop variables: estimates take one from data for the same in all rounds.
+static bool isOfSizes(const PlacedProgram &placed, ValueId id) {
+  const PlacedValue &value = placed.values[id];
+  return value.shape.empty() && std::ranges::all_of(value.operands, [&](auto operand) {
+           return !operand || isOfSizes(placed, *operand);
+         });
+}
+
 bool shiftsByRound(const PlacedProgram &placed, const PlacedLoop &loop) {
+  auto dependsOnRound = [&](const PlacedValue &value) {
+    // The numbers in the distance are the operands behind the array.
+    return value.dim.mentions(loop.variable) ||
+           std::any_of(value.operands.begin() + 1, value.operands.end(), [&](auto number) {
+             return isOfSizes(placed, *number) && usesRound(placed, loop, *number);
+           });
+  };
   return std::any_of(placed.values.begin() + loop.body(), placed.values.begin() + loop.end,
                      [&](const PlacedValue &value) {
-                       return value.kind == PlacedKind::Move && value.dim &&
-                              value.dim.mentions(loop.variable);
+                       return value.kind == PlacedKind::Move && value.dim && dependsOnRound(value);
                      });
 }
 

@@ -12,6 +12,13 @@ Value PartsRun::called(const PlacedValue &value, uint32_t part) {
     return callResults_[part][value.result];
   const auto &expr = cast<CallExpr>(*value.expr);
   const CallableDecl &callee = *expr.callee;
+  if (callee.kind == DeclKind::ManualKernel || callee.isBlockLevel)
+    stopAt(
+        reference::RunStatus::Unsupported,
+        "`" + callee.name +
+            "` is a manual kernel: parts run it if they are chips that its header names, as with "
+            "`--target a3 --sim`, and if the program prints nothing",
+        expr.span);
   reference::RunOptions options;
   options.print = options_.entry.print;
   options.mostElements = options_.entry.mostElements;

@@ -84,15 +84,23 @@ bool PartsStretches::isWorth(size_t number, uint32_t part) {
   return isWorth;
 }
 
+void PartsStretches::leave(size_t number, LeftBecause why, uint64_t times) {
+  progress_[number].left[static_cast<size_t>(why)] += times;
+}
+
 void PartsStretches::beginStretch(size_t number) {
   const Stretch &stretch = compiled_.stretches[number];
   StretchProgress &progress = progress_[number];
   progress.isComplete = false;
   std::fill(progress.isDone.begin(), progress.isDone.end(), false);
-  progress.isPutOff = std::ranges::any_of(here_, [&](uint32_t part) {
-    return grid_.holds(placed_.values[stretch.own.front()].placement, part) &&
-           isWorth(number, part);
-  });
+  auto isHere = [&](uint32_t part) {
+    return grid_.holds(placed_.values[stretch.own.front()].placement, part);
+  };
+  progress.isPutOff = std::ranges::any_of(
+      here_, [&](uint32_t part) { return isHere(part) && isWorth(number, part); });
+  if (!progress.isPutOff)
+    leave(number, LeftBecause::IsSmall,
+          static_cast<uint64_t>(std::ranges::count_if(here_, isHere)));
 }
 
 /// Whether a value is made later, with its stretch or when something needs it.
@@ -147,6 +155,8 @@ void PartsStretches::compute(size_t number, uint32_t part) {
         values_[stretch.outputs[i]][part] = std::move((*results)[i]);
       return;
     }
+  } else {
+    leave(number, LeftBecause::IsSmall);
   }
   for (ValueId id : stretch.values)
     if (isPutOff_[id] && values_[id][part].isNone())
@@ -166,9 +176,14 @@ void PartsStretches::catchUp(ValueId id, uint32_t part) {
 std::optional<std::vector<Value>> PartsStretches::compiled(const Stretch &stretch, uint32_t part,
                                                            const ExtentsOf &extents,
                                                            const std::vector<Value> &inputs) {
+  auto stretchNumber = static_cast<size_t>(&stretch - compiled_.stretches.data());
+  auto isLeft = [&](LeftBecause why) {
+    leave(stretchNumber, why);
+    return std::nullopt;
+  };
   for (const Value &input : inputs)
     if (input.isNone() || input.hasUndefined() || reference::elementCount(input.shape()) == 0)
-      return std::nullopt;
+      return isLeft(LeftBecause::HasNoElements);
   bool isKnown = true;
   auto numberOf = [&](Dim dim) {
     std::optional<int64_t> found = evaluate(dim, [&](SymbolId symbol) { return size(symbol); });
@@ -179,9 +194,12 @@ std::optional<std::vector<Value>> PartsStretches::compiled(const Stretch &stretc
   if (staysInside(placed_, stretch, extents, numberOf))
     text = sourceOf(placed_, stretch, extents, numberOf);
   if (text.empty() || !isKnown)
-    return std::nullopt;
+    return isLeft(LeftBecause::HasNoText);
   std::optional<std::vector<Value>> results = options_.code->compute(text, inputs);
-  for (size_t i = 0; results && i < stretch.outputs.size(); ++i) {
+  if (!results)
+    return isLeft(LeftBecause::IsRefused);
+  ++progress_[stretchNumber].compiled;
+  for (size_t i = 0; i < stretch.outputs.size(); ++i) {
     const PlacedValue &value = placed_.values[stretch.outputs[i]];
     if (!std::ranges::equal((*results)[i].shape(), extents(stretch.outputs[i])) ||
         (*results)[i].elem() != value.elem)

@@ -235,17 +235,20 @@ Value PartsRun::evaluated(reference::BuiltinCall call, const PlacedValue &value,
   return std::move(*made);
 }
 
-/// `index(a..b)`: what lies on each part.
-static Value positionsFrom(const Value &first, int64_t length) {
+/// `index(a..b step s)`: what lies on each part.
+static Value positionsFrom(int64_t first, int64_t step, int64_t length) {
   std::vector<Scalar> elements;
   for (int64_t i = 0; i < length; ++i)
-    elements.push_back(Scalar::integer(first.asScalar().scalar.i + i));
+    elements.push_back(Scalar::integer(first + i * step));
   return valueOfElements(ElemKind::I32, {length}, elements);
 }
 
 Value PartsRun::applied(const PlacedValue &value, uint32_t part) {
-  if (cast<OpExpr>(*value.expr).op->id == OpId::Index)
-    return positionsFrom(at(*value.operands[0], part), boxAt(value, part)[0].length());
+  if (cast<OpExpr>(*value.expr).op->id == OpId::Index) {
+    auto numberAt = [&](size_t i) { return at(*value.operands[i], part).asScalar().scalar.i; };
+    return positionsFrom(numberAt(0), value.operands.size() > 1 ? numberAt(1) : 1,
+                         boxAt(value, part)[0].length());
+  }
   return appliedTo(value, part, operandsAt(value, part, std::nullopt),
                    shapeOfBox(boxAt(value, part)));
 }

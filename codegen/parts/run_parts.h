@@ -42,6 +42,8 @@ struct PartsOptions {
   int64_t leastChunk = 64 << 10;
   PartFiles *files = nullptr; ///< for a part that is a rank; null: arrays are passed whole
   PartCode *code = nullptr;   ///< null: the reference executor computes everything
+  /// Gets a line for each stretch about what has computed it; empty if nobody asks.
+  std::function<void(const std::string &)> note = {};
   CheckpointOptions checkpoints = {};
   PoolOptions pools = {};
 };

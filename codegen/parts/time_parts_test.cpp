@@ -40,6 +40,25 @@ TEST(TimeParts, WhatDoesNotWaitOverlaps) {
   EXPECT_NEAR(time.moves[0].adds, 0, 1e-12);
 }
 
+/// A shift takes as long as its distance, also where that is no dimension; if data give it, each part sends its block.
+TEST(TimeParts, ShiftsAreByNumbers) {
+  auto timed = [](const std::string &statements) {
+    Timed timed("program p[B](x: f32[B] over chip by B, i: i32[3]) -> (y: f32[B] over chip by B) "
+                "at host {\n"
+                "    var s = x\n" +
+                    statements + "    y = s\n}\n",
+                "p", {{"chip", 4}});
+    return std::pair(timed.time->moves.back().alone, timed.time->moves.back().sentBytes);
+  };
+  auto shifted = [](const std::string &by) {
+    return "    s = s + shift(s, over: chip, by: " + by + ")\n";
+  };
+  EXPECT_EQ(timed("    for k in 0..3 {\n" + shifted("2**k") + "    }\n"),
+            timed(shifted("1") + shifted("2") + shifted("4")));
+  EXPECT_EQ(timed("    let n = int(i[1])\n" + shifted("n")), timed(shifted("B / 4")));
+  EXPECT_NE(timed(shifted("1")), timed(shifted("B / 4")));
+}
+
 TEST(TimeParts, LevelsHaveTheirOwnPorts) {
   Timed timed(projectText("codegen/parts/testdata/reduce.ptl"), "two_levels",
               {{"host", 2}, {"chip", 4}});

@@ -19,8 +19,8 @@ struct CompiledParts::Stretch {
   uint64_t used = 0; ///< when it was used last
 };
 
-CompiledParts::CompiledParts(Session &session, std::string file, double worth)
-    : PartCode(worth), session_(session), file_(std::move(file)) {}
+CompiledParts::CompiledParts(Session &session, Target target, std::string file, double worth)
+    : PartCode(worth), session_(session), target_(std::move(target)), file_(std::move(file)) {}
 CompiledParts::~CompiledParts() = default;
 
 CompiledParts::Stretch &CompiledParts::stretchOf(const std::string &text) {
@@ -39,7 +39,7 @@ CompiledParts::Stretch &CompiledParts::stretchOf(const std::string &text) {
                       entryProblem(*known->program->modules[0]->callables.back()).empty();
   }
   if (known->isUsable && !known->executor) {
-    CompilerOptions options = compilerOptions(session_.options(), Target());
+    CompilerOptions options = compilerOptions(session_.options(), target_);
     options.dumpFolder.clear();
     known->executor = std::make_unique<CompiledExecutor>(*known->program, known->sources,
                                                          std::move(options), known->sink);

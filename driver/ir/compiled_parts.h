@@ -1,4 +1,4 @@
-// Native code for what parts compute.
+// Compiled code for what parts compute.
 #pragma once
 
 #include "codegen/parts/part_code.h"
@@ -14,8 +14,8 @@ namespace ptl {
 /// Compiles the stretches of a program on parts, and calls them. Its code is kept on the disk like that of other programs.
 class CompiledParts : public parts::PartCode {
 public:
-  /// `file` is that of the program: what it imports lies beside it.
-  CompiledParts(Session &session, std::string file, double worth);
+  /// `target` is the processor, or a chip, which is simulated. `file` is that of the program: what it imports lies beside it.
+  CompiledParts(Session &session, Target target, std::string file, double worth);
   ~CompiledParts() override;
 
   std::optional<std::vector<reference::Value>>
@@ -26,6 +26,7 @@ private:
   Stretch &stretchOf(const std::string &text);
 
   Session &session_;
+  Target target_;
   std::string file_;
   std::map<std::string, std::unique_ptr<Stretch>> stretches_;
   uint64_t uses_ = 0;

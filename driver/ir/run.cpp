@@ -214,7 +214,7 @@ std::vector<std::string> pathsInParts(const Run &run) {
   return paths;
 }
 
-ExitCode runOnReference(Run &run, const std::optional<RunShape> &shape) {
+ExitCode runOnReference(Run &run, const Target &target, const std::optional<RunShape> &shape) {
   reference::RunOptions options;
   std::vector<reference::Value> args;
   size_t array = 0, scalar = 0;
@@ -240,8 +240,8 @@ ExitCode runOnReference(Run &run, const std::optional<RunShape> &shape) {
     files.emplace(run.inputs, run.entry, pathsInParts(run), run.pending);
   reference::RunResult result = run.session.timed("interpret", [&] {
     if (shape)
-      return runOnShape(run.session, run.program, run.decl, std::move(args), options, *shape,
-                        shape->ranks ? &*files : nullptr);
+      return runOnShape(run.session, target, run.program, run.decl, std::move(args), options,
+                        *shape, shape->ranks ? &*files : nullptr);
     return reference::runEntry(run.program, run.session.sources(), run.decl, std::move(args),
                                options);
   });
@@ -304,7 +304,8 @@ ExitCode runEntryOn(Session &session, const Target &target, const CheckedProgram
     run.inputs = {}; // The ranks have them.
     return startRanks(session, program, decl, *shape);
   }
-  return target.isReference() || shape ? runOnReference(run, shape) : runCompiled(run, executor);
+  return target.isReference() || shape ? runOnReference(run, target, shape)
+                                       : runCompiled(run, executor);
 }
 
 } // namespace
@@ -327,16 +328,11 @@ ExitCode runRun(const Options &options) {
   std::optional<RunShape> shape = shapeOfRun(session);
   if (session.failed())
     return session.finish(ExitCode::Usage);
-  if (shape && target->isChip()) {
-    session.sink().report(DiagId::TargetCannotRun, kNoSpan,
-                          {target->name, "with `--shape` the parts are computed on this processor; "
-                                         "`ptlc sim` predicts the time on chips"});
-    return session.finish(ExitCode::Missing);
-  }
   bool isTimed = options.has(OptionId::Trace) || options.has(OptionId::Lanes);
-  if (isTimed && (target->isChip() || target->isReference())) {
-    const char *why = target->isChip() ? "`ptlc sim` writes timelines of chips"
-                                       : "only runs on the CPU have a timeline";
+  if (isTimed && (shape || target->isChip() || target->isReference())) {
+    const char *why = shape              ? "`ptlc sim --shape` writes timelines of parts"
+                      : target->isChip() ? "`ptlc sim` writes timelines of chips"
+                                         : "only runs on the CPU have a timeline";
     session.sink().report(DiagId::TargetCannotRun, kNoSpan, {target->name, why});
     return session.finish(ExitCode::Missing);
   }

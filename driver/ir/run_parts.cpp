@@ -4,6 +4,7 @@
 #include "codegen/parts/run_parts.h"
 #include "common/read_number.h"
 #include "driver/ir/checkpoints.h"
+#include "driver/ir/command_options.h"
 #include "driver/ir/compiled_parts.h"
 #include "driver/version.h"
 
@@ -155,8 +156,19 @@ static parts::PoolOptions poolOptions(Session &session, const RunShape &shape) {
   return pools;
 }
 
-reference::RunResult runOnShape(Session &session, const CheckedProgram &program,
-                                const CallableDecl &decl, std::vector<reference::Value> args,
+/// Code for processors of different kinds adds sums up in different orders, so that parts with the same values would differ in bits.
+static std::string processorsThatDiffer(const Session &session, Ranks &ranks) {
+  cpu::Processor own = compilerOptions(session.options(), Target()).processor;
+  std::string other = ranks.firstOther(own.triple + " " + own.name + " " + own.features, own.name);
+  return other.empty() ? ""
+                       : "the processors of the ranks differ: " + other +
+                             "; name what all of them have, as `--cpu x86-64-v3` does, or let the "
+                             "reference executor compute, `--target reference`";
+}
+
+reference::RunResult runOnShape(Session &session, const Target &target,
+                                const CheckedProgram &program, const CallableDecl &decl,
+                                std::vector<reference::Value> args,
                                 const reference::RunOptions &options, const RunShape &shape,
                                 parts::PartFiles *files) {
   reference::RunResult result;
@@ -178,15 +190,22 @@ reference::RunResult runOnShape(Session &session, const CheckedProgram &program,
   how.checkpoints = checkpointOptions(session);
   how.pools = poolOptions(session, shape);
   // What takes longest is compiled; who names the target has everything compiled, or nothing.
-  CompiledParts code(session, session.sources().file(decl.nameSpan.file).path(),
-                     session.options().has(OptionId::Target) ? 0 : parts::kWorthCompiling);
-  if (session.options().value(OptionId::Target) != "reference")
+  bool isNamed = session.options().has(OptionId::Target) || target.isChip();
+  CompiledParts code(session, target, session.sources().file(decl.nameSpan.file).path(),
+                     isNamed ? 0 : parts::kWorthCompiling);
+  if (!target.isReference())
     how.code = &code;
+  if (session.options().has(OptionId::TimePasses) && shape.hasResults())
+    how.note = [](const std::string &line) { std::fputs((line + "\n").c_str(), stderr); };
   std::optional<parts::OwnPart> own;
   if (shape.ranks) {
     if (shape.ranks->count() != grid.count())
       return fails("the shape has " + std::to_string(grid.count()) + " parts, and there are " +
                    std::to_string(shape.ranks->count()) + " ranks");
+    // Simulated chips are alike.
+    bool isNative = how.code && !target.isChip();
+    if (std::string why = isNative ? processorsThatDiffer(session, *shape.ranks) : ""; !why.empty())
+      return fails(why);
     own.emplace(parts::OwnPart{shape.ranks->rank(), *shape.ranks});
     how.own = &*own;
     how.movesBeside = true;

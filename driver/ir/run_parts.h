@@ -6,6 +6,7 @@
 #include "codegen/reference/interpreter.h"
 #include "driver/ir/run_ranks.h"
 #include "driver/session.h"
+#include "driver/target.h"
 
 #include <memory>
 #include <optional>
@@ -60,10 +61,12 @@ std::vector<std::string> countWords(const CheckedProgram &program, const Callabl
 ExitCode startRanks(Session &session, const CheckedProgram &program, const CallableDecl &decl,
                     const RunShape &shape);
 
-/// Runs a program on its parts and returns the results as whole values. `files` are the arrays that
+/// Runs a program on its parts and returns the results as whole values. `target` is what computes between movements: on a chip each part is a
+/// simulated one. `files` are the arrays that
 /// each rank reads and writes itself; null for runs in one process.
-reference::RunResult runOnShape(Session &session, const CheckedProgram &program,
-                                const CallableDecl &decl, std::vector<reference::Value> args,
+reference::RunResult runOnShape(Session &session, const Target &target,
+                                const CheckedProgram &program, const CallableDecl &decl,
+                                std::vector<reference::Value> args,
                                 const reference::RunOptions &options, const RunShape &shape,
                                 parts::PartFiles *files);
 

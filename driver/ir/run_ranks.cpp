@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <functional>
 #include <sched.h>
 #include <thread>
 #include <unistd.h>
@@ -134,6 +135,37 @@ movement::Cost Ranks::cost() const {
   movement::Cost cost;
   cost.ranksPerCore = ranks_->ranksPerCore;
   return cost;
+}
+
+namespace {
+/// What a rank says of a property.
+struct Said {
+  uint64_t hash = 0;
+  char name[56] = {};
+};
+} // namespace
+
+std::string Ranks::firstOther(const std::string &property, const std::string &name) {
+  Said own{.hash = std::hash<std::string>()(property)};
+  name.copy(own.name, sizeof own.name - 1);
+  char found[200] = {};
+  auto bytesOf = [](auto &what) {
+    return std::span(reinterpret_cast<uint8_t *>(&what), sizeof what);
+  };
+  if (rank() > 0) {
+    send(0, bytesOf(own));
+    return receive(0, bytesOf(found)) ? found : "the first rank has not said what it has";
+  }
+  for (uint32_t other = 1; other < count(); ++other) {
+    Said said;
+    bool isSame = receive(other, bytesOf(said)) && said.hash == own.hash;
+    if (!isSame && !*found)
+      std::snprintf(found, sizeof found, "rank 0 has `%s`, and rank %u `%s`%s", own.name, other,
+                    said.name, name == said.name ? " with other features" : "");
+  }
+  for (uint32_t other = 1; other < count(); ++other)
+    send(other, bytesOf(found));
+  return found;
 }
 
 void Ranks::stop(ExitCode code, bool isShared) {

@@ -37,6 +37,9 @@ public:
   bool receiveInto(uint32_t rank, std::span<uint8_t> bytes,
                    const movement::TakeBytes &seen) override;
   movement::Cost cost() const override;
+  /// Compares a property of all ranks, whose short form is `name`: says which rank is the first one with another than the first rank has, on
+  /// all of them alike. Empty if all have the same.
+  std::string firstOther(const std::string &property, const std::string &name);
   /// Notes a file that is removed if the run fails.
   void makes(const std::string &path) { lifeline_->makes(path); }
   /// Ends this rank, after its messages have been printed. After success it waits until every rank

@@ -195,6 +195,16 @@ static Bound buildRange(BuildContext &c, const RangeExpr &expr) {
   return range;
 }
 
+/// `r + 1` and `2*r + c`, whose numbers the checker knows.
+static Bound buildRangeOf(BuildContext &c, const RangeInfo &info) {
+  Bound range;
+  range.kind = Bound::Kind::Range;
+  range.start = emitDim(c, info.start);
+  range.length = emitDim(c, info.length);
+  range.step = info.step ? emitDim(c, info.step) : c.index(1);
+  return range;
+}
+
 mlir::Value buildValue(BuildContext &c, const Expr &expr) {
   // A value that was built before is used again.
   if (auto found = c.prebuilt.find(&expr); found != c.prebuilt.end())
@@ -220,7 +230,8 @@ Bound buildExpr(BuildContext &c, const Expr &expr) {
   case ExprKind::Dim:
     return Bound::of(emitDim(c, expr.dim));
   case ExprKind::Op:
-    return buildOp(c, cast<OpExpr>(expr));
+    return expr.type->kind == TypeKind::Range ? buildRangeOf(c, *expr.type->range)
+                                              : buildOp(c, cast<OpExpr>(expr));
   case ExprKind::Convert:
     return buildConvert(c, cast<ConvertExpr>(expr));
   case ExprKind::Call:

@@ -8,6 +8,7 @@
 #include "ir/build/build_four_bits.h"
 #include "ir/build/build_index.h"
 #include "ir/build/build_type.h"
+#include "ir/build/elements.h"
 #include "ir/build/scalar_forms.h"
 #include "ir/dialect/attributes.h"
 
@@ -260,14 +261,31 @@ static void checkPositionsOf(BuildContext &c, const OpExpr &expr, const OpParts 
                  axisIn(c, *expr.args[0], axis));
 }
 
+/// A position as a number of an array of positions.
+static mlir::Value asElement(BuildContext &c, mlir::Value position, mlir::Type type, Location loc) {
+  if (IntegerAttr number; matchPattern(position, m_Constant(&number)))
+    return c.make<arith::ConstantOp>(loc, IntegerAttr::get(type, number.getInt()));
+  return c.make<ConvertOp>(loc, type, position,
+                           roundModeNames[static_cast<size_t>(RoundMode::Even)], false);
+}
+
 static Bound buildIndexOp(BuildContext &c, const OpExpr &expr) {
   Bound range = expr.args.empty() || !expr.args[0] ? Bound() : buildExpr(c, *expr.args[0]);
-  OperationState state(c.here(expr), IndexOp::getOperationName());
+  Location loc = c.here(expr);
   // Without a range the index counts from 0.
-  state.addOperands(range.kind == Bound::Kind::Range ? range.start : c.index(0));
+  bool isRange = range.kind == Bound::Kind::Range;
+  bool isStrided = isRange && !matchPattern(range.step, m_One());
+  OperationState state(loc, IndexOp::getOperationName());
+  state.addOperands(isRange && !isStrided ? range.start : c.index(0));
   state.addOperands(namedLengths(c, *expr.type));
   state.addTypes(irType(c, *expr.type));
-  return Bound::of(c.b.create(state)->getResult(0));
+  mlir::Value made = c.b.create(state)->getResult(0);
+  if (!isStrided)
+    return Bound::of(made);
+  Elements elements(c, made, loc);
+  mlir::Type element = elementTypeOf(made.getType());
+  mlir::Value scaled = elements.make<MulOp>(made, asElement(c, range.step, element, loc));
+  return Bound::of(elements.make<AddOp>(scaled, asElement(c, range.start, element, loc)));
 }
 
 /// `random(…)`: limits left out are 0 and 1 in the element type.

@@ -211,8 +211,7 @@ static bool checkArguments(Context &ctx, NodeId node, const MovementRecord &reco
   if (!checkLevels(ctx, record, named.over,
                    isOneLevel ? std::vector{named.over} : listed(ctx.tree, named.over)))
     return false;
-  bool namesDims = record.takes == MovementTakes::Axis || record.takes == MovementTakes::Distance;
-  if (!namesDims && isOne)
+  if (record.takes != MovementTakes::Axis && isOne)
     return true;
   // The axes are resolved here so that the names they use count as used.
   bool isRight = true;
@@ -343,7 +342,11 @@ Expr *checkMovementCall(Context &ctx, NodeId node, std::string_view name,
   move->arg = arg;
   if (record->takes == MovementTakes::Distance) {
     move->shift = ctx.program.make<ShiftUse>();
-    move->shift->by = resolveDim(ctx, namedArgument(ctx.tree, node, "by"));
+    // A number that is no dimension, such as `2**k`, is bound in front of the statement.
+    move->shift->by = dimOrHoist(
+        ctx, checkIntScalar(ctx, namedArgument(ctx.tree, node, "by"), "the distance of a `shift`"));
+    if (!move->shift->by)
+      return errorExpr(ctx, node);
   }
   return move;
 }

@@ -86,12 +86,14 @@ ValueId ExpressionWalk::local(const LocalRefExpr &expr) {
   return p_.number(dim);
 }
 
-/// The first position of `index(N)`, of `index(a..b)` or of a range behind a name; none of a range with a step.
-static Dim firstPosition(DimContext &dims, const OpExpr &expr) {
+/// The first position of `index(N)`, of `index(a..b step s)` or of a range behind a name, and the step if there is one.
+static std::vector<Dim> positionsOf(DimContext &dims, const OpExpr &expr) {
   const RangeInfo *range = expr.args[0]->type->range;
   if (!range)
-    return dims.constant(0);
-  return range->step.isConstant(1) ? range->start : Dim();
+    return {dims.constant(0)};
+  if (!range->step || range->step.isConstant(1))
+    return {range->start};
+  return {range->start, range->step};
 }
 
 /// The operands of a built-in; null for one that is left out.
@@ -134,13 +136,12 @@ std::vector<ValueId> ExpressionWalk::apply(const OpExpr &expr) {
   std::vector<const Expr *> args;
   if (expr.op->id == OpId::Index) {
     // Positions are the same on every part, and what is cut takes its block of them.
-    Dim first = firstPosition(p_.dims_, expr);
-    if (!first)
-      p_.refuse(expr, name, "its range has a step; multiply the positions of a range without one");
-    if (!p_.isKnown(p_.inProgram(first)))
-      p_.refuse(expr, name, "its range depends on data");
-    made.operands = {p_.number(first)};
-    args = {&expr};
+    for (Dim dim : positionsOf(p_.dims_, expr)) {
+      if (!p_.isKnown(p_.inProgram(dim)))
+        p_.refuse(expr, name, "its range depends on data");
+      made.operands.push_back(p_.number(dim));
+      args.push_back(&expr);
+    }
   } else {
     args = argumentsOf(expr);
     for (const Expr *arg : args)
@@ -398,11 +399,14 @@ ValueId ExpressionWalk::move(const ConvertExpr &expr, const MovementRecord &move
   made.operands = {id};
   made.placement = std::move(to->placement);
   if (expr.shift) {
-    if (!p_.isKnown(p_.inProgram(expr.shift->by)))
-      p_.refuse(expr, "`shift`",
-                "its distance `by:` must be computed from sizes and loop variables, so that all "
-                "parts know it");
     made.dim = p_.inProgram(expr.shift->by);
+    if (!p_.isPosition(made.dim))
+      p_.refuse(expr, "`shift`", "its distance `by:` must be a number that all parts have");
+    // It moves when the numbers are there.
+    forEachSymbol(made.dim, [&](SymbolId symbol) {
+      if (auto number = p_.numbers_.find(symbol); number != p_.numbers_.end())
+        made.operands.push_back(number->second);
+    });
   }
   return p_.add(std::move(made));
 }

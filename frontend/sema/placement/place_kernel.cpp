@@ -7,7 +7,7 @@
 
 namespace ptl {
 
-/// Parts compute as the reference executor does, which needs a body to interpret.
+/// Parts that are chips run any kernel of this language; others those that the reference executor can run, too.
 void KernelWalk::refuseUnlessRun(const CallExpr &expr) {
   const CallableDecl &callee = *expr.callee;
   std::string name = "`" + callee.name + "`";
@@ -15,8 +15,6 @@ void KernelWalk::refuseUnlessRun(const CallExpr &expr) {
     p_.refuse(expr, name,
               "it is an `extern` kernel, and parts have no code in other languages; write it as a "
               "`kernel` or a `fn`");
-  if (callee.kind == DeclKind::ManualKernel || callee.isBlockLevel)
-    p_.refuse(expr, name, "it is written at block level, for the cores of one kind of chip");
   if (isPlaced(*callee.module->tree, callee.syntax))
     p_.refuse(expr, name,
               "its header places arrays over parts itself; write a `fn` that both call");

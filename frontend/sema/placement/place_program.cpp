@@ -317,7 +317,7 @@ void Placer::let(const LetStmt &stmt) {
     value.operands = {id};
     value.dim = local.dim;
     id = add(std::move(value));
-    numbers_.insert(*local.symbol);
+    numbers_[*local.symbol] = id;
   }
   bind(local, id);
 }

@@ -154,8 +154,8 @@ private:
     }
   };
   Returned returned_;
-  std::set<SymbolId> known_;   ///< symbols that have a number on all parts
-  std::set<SymbolId> numbers_; ///< and those that get it from data
+  std::set<SymbolId> known_;            ///< symbols that have a number on all parts
+  std::map<SymbolId, ValueId> numbers_; ///< and those that get it from data, with what gives it
   /// The part that the statements are for, or a task; `on` is null of a task.
   struct Section {
     size_t level = 0;
