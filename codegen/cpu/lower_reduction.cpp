@@ -30,6 +30,11 @@ struct Reduction {
 
   Values loopOver(ArrayRef<int64_t> rest, Coords &at, Values sums) const;
   Values innerLoop(Coords &at, Values sums) const;
+  Value ofLanes(Coords &at) const;
+  void shortRows(Coords &at, ArrayRef<int64_t> kept, int64_t beside,
+                 llvm::function_ref<void(const Coords &, Value)> finished) const;
+  void columns(Coords &at, const View &sums,
+               llvm::function_ref<void(const Coords &, Value)> finished) const;
   Value take(Coords &at, Value sum, Value start, Value mask, int64_t lanes) const;
   void foldRows(ArrayRef<int64_t> rest, Coords &at, const View &sums) const;
   void addRows(Coords &at, int64_t axis, Value first, int64_t count, const View &sums) const;
@@ -67,6 +72,28 @@ Values Reduction::innerLoop(Coords &at, Values sums) const {
     return carried;
   };
   return loopOfVectors(l, extents[inner], static_cast<int64_t>(sums.size()), sums, step);
+}
+
+// The fold along the inner axis of the rows at the present lanes, which lie along another axis.
+Value Reduction::ofLanes(Coords &at) const {
+  Type shape = l.lanes ? Type(VectorType::get({l.lanes}, c.acc)) : c.acc;
+  return l.e.loop(l.index(0), extents[inner], l.index(1), c.identity(l.e, shape),
+                  [&](const Emit &e, Value i, ValueRange sum) -> SmallVector<Value> {
+                    Scope scope(l);
+                    at[inner] = Coord{i};
+                    Value element = c.accept(e, toLanes(l, elementAt(l, operand, at)));
+                    return {c.combine(e, sum[0], element)};
+                  })[0];
+}
+
+// A vector of rows at a time, which lie along one of the kept axes.
+void Reduction::shortRows(Coords &at, ArrayRef<int64_t> kept, int64_t beside,
+                          llvm::function_ref<void(const Coords &, Value)> finished) const {
+  SmallVector<int64_t> others;
+  llvm::copy_if(kept, std::back_inserter(others), [&](int64_t axis) { return axis != beside; });
+  forAxes(l, extents, others, at, [&](Coords &at) {
+    forLanes(l, extents, beside, at, kCheapToFold, [&](Coords &at) { finished(at, ofLanes(at)); });
+  });
 }
 
 Values Reduction::loopOver(ArrayRef<int64_t> rest, Coords &at, Values sums) const {
@@ -155,8 +182,53 @@ void Reduction::foldRows(ArrayRef<int64_t> rest, Coords &at, const View &sums) c
   loop(whole, rows, 1);
 }
 
-// Rows of so few elements are folded a vector of rows at a time: a vector along the row would be mostly empty.
+// A vector along the row would be mostly empty.
 static constexpr int64_t kShortRow = 4;
+// Elements of as many rows as a vector has lanes are gathered, which from some length on takes longer than to fold the lanes of a vector of
+// each row, and always does where that vector is full.
+static ShortRows shortFolds(const Lowering &l) {
+  return {kShortRow, std::min<int64_t>(8, l.maxLanes - 1)};
+}
+
+std::optional<int64_t> lastOfSeveral(const Values &extents, ArrayRef<int64_t> axes) {
+  for (int64_t axis : llvm::reverse(axes))
+    if (constantOf(extents[axis]) != 1)
+      return axis;
+  return std::nullopt;
+}
+
+// Runs the one where rows are short but not empty, and else the other.
+void whereShort(Lowering &l, ShortRows limits, Value length, Value rows,
+                llvm::function_ref<void()> shortRows, llvm::function_ref<void()> everyRow) {
+  const Emit &e = l.e;
+  std::optional<int64_t> known = constantOf(length);
+  if (known == 0 || (known && *known > limits.ofMany))
+    return everyRow();
+  if (known && *known <= limits.ofAny)
+    return shortRows();
+  auto scoped = [&](llvm::function_ref<void()> emit) {
+    return [&l, emit](const Emit &) -> SmallVector<Value> {
+      Scope scope(l);
+      emit();
+      return {};
+    };
+  };
+  Value areMany = e.cmpi(arith::CmpIPredicate::sge, rows, l.index(l.maxLanes));
+  Value limit = e.select(areMany, l.index(limits.ofMany), l.index(limits.ofAny));
+  // As a number without a sign, what is before 0 is large.
+  Value isShort = e.cmpi(arith::CmpIPredicate::ult, e.sub(length, l.index(1)), limit);
+  e.branch(isShort, {}, scoped(shortRows), scoped(everyRow));
+}
+
+// Columns whose partial results are in memory.
+void Reduction::columns(Coords &at, const View &sums,
+                        llvm::function_ref<void(const Coords &, Value)> finished) const {
+  forAll(l, sums.extents, 1, {},
+         [&](Coords &to) { storeAt(l, sums, to, toLanes(l, c.identity(l.e, c.acc))); });
+  foldRows(axes, at, sums);
+  forLanes(l, extents, inner, at, 1,
+           [&](Coords &at) { finished(at, loadAt(l, sums, {at[inner]})); });
+}
 
 /// Of a reduction along its last axes, which are short: the axis that vectors go along. Nothing for any other.
 static std::optional<int64_t> axisBesideShortRows(const Values &extents,
@@ -247,23 +319,15 @@ static void reduceInto(Lowering &l, Operation *op,
   View sums;
   if (isColumns)
     sums = allocate(l, storedAs(c), {extents[inner]});
-  auto columns = [&](Coords &at) {
-    forAll(l, sums.extents, 1, {},
-           [&](Coords &to) { storeAt(l, sums, to, toLanes(l, c.identity(l.e, c.acc))); });
-    r.foldRows(r.axes, at, sums);
-    forLanes(l, extents, inner, at, 1,
-             [&](Coords &at) { finished(at, loadAt(l, sums, {at[inner]})); });
-  };
   Coords at(type.getRank());
-  {
-    Scope scope(l);
+  auto everyRow = [&] {
     forAxes(l, extents, kept, at, [&](Coords &at) {
       if (beside)
         forLanes(l, extents, *beside, at, r.cost * kShortRow, [&](Coords &at) {
           finished(at, foldedShort(l, c, operand, extents, reduced, at, {}));
         });
       else if (isColumns)
-        columns(at);
+        r.columns(at, sums, finished);
       else if (inner < 0 || r.horizontal)
         whole(at);
       else
@@ -271,6 +335,16 @@ static void reduceInto(Lowering &l, Operation *op,
           finished(at, c.accept(l.e, toLanes(l, elementAt(l, operand, at))));
         });
     });
+  };
+  std::optional<int64_t> across = lastOfSeveral(extents, kept);
+  auto shortRows = [&] { r.shortRows(at, kept, *across, finished); };
+  bool mayBeShort = horizontal && !beside && !stored && r.axes.empty() && across;
+  {
+    Scope scope(l);
+    if (mayBeShort && r.cost <= kCheapToFold)
+      whereShort(l, shortFolds(l), extents[inner], extents[*across], shortRows, everyRow);
+    else
+      everyRow();
   }
   if (stored)
     l.bindView(operand, *stored);

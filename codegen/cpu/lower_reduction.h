@@ -17,4 +17,16 @@ constexpr int64_t kCheapToFold = 6;
 Values rowsFrom(Lowering &l, mlir::Value operand, Coords &at, int64_t axis, mlir::Value first,
                 int64_t count);
 
+/// The last of the axes that has several positions, along which lanes may lie.
+std::optional<int64_t> lastOfSeveral(const Values &extents, llvm::ArrayRef<int64_t> axes);
+/// What short rows are: of up to so many elements, and of more where there are as many rows as a
+/// vector has lanes.
+struct ShortRows {
+  int64_t ofAny, ofMany;
+};
+/// Emits `shortRows`, which takes a vector of rows at a time, for rows of such a length, and
+/// `everyRow` for others and empty ones; both with a branch where the length is not known.
+void whereShort(Lowering &l, ShortRows limits, mlir::Value length, mlir::Value rows,
+                llvm::function_ref<void()> shortRows, llvm::function_ref<void()> everyRow);
+
 } // namespace ptl::cpu

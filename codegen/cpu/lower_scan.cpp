@@ -6,6 +6,7 @@
 #include "codegen/cpu/extents.h"
 #include "codegen/cpu/lower_control.h"
 #include "codegen/cpu/lower_value.h"
+#include "codegen/cpu/one_row.h"
 #include "codegen/cpu/positions.h"
 #include "codegen/cpu/storage.h"
 #include "codegen/cpu/streamed_store.h"
@@ -31,7 +32,8 @@ struct Scan {
 
   Value elementOf(Coords &at) const;
   Value resultOf(Value sum) const { return c.finish(l.e, sum, {}, dest.element); }
-  Value prefix(Value x) const;
+  Value prefix(Value x, Value reach) const;
+  void alongShortRows(const View &row, Value streamed) const;
   void alongRow(Coords &at) const;
   void scanRows(const Coords &at, Value first, int64_t count, Value streamed) const;
   void alongColumns(Coords &at) const;
@@ -43,20 +45,71 @@ Value Scan::elementOf(Coords &at) const {
   return c.accept(l.e, toLanes(l, elementAt(l, operand, at)));
 }
 
-// The running results of the lanes of a vector, by doubling steps. Lanes are rotated, which takes one instruction, and those that
-// have come round are left out.
-Value Scan::prefix(Value x) const {
+// The running results of the lanes of a vector, each over as many lanes in front of it as `reach` says, by doubling steps. Lanes are
+// rotated, which takes one instruction, and those that have come round are left out.
+Value Scan::prefix(Value x, Value reach) const {
   const Emit &e = l.e;
   int64_t lanes = laneCount(x.getType());
-  Value numbers = laneNumbers(e, lanes, e.b.getI32Type());
   for (int64_t distance = 1; distance < lanes; distance *= 2) {
     SmallVector<int64_t> rotated;
     for (int64_t lane = 0; lane < lanes; ++lane)
       rotated.push_back((lane + lanes - distance) % lanes);
     Value before = e.b.create<vector::ShuffleOp>(e.loc, x, x, rotated);
-    x = e.select(e.cmpi(CmpIPredicate::sge, numbers, distance), c.combine(e, before, x), x);
+    x = e.select(e.cmpi(CmpIPredicate::sge, reach, distance), c.combine(e, before, x), x);
   }
   return x;
+}
+
+// Where in their rows the lanes of a vector are whose first one is at `start`. `inRow` is where they would be at the start of a row.
+static Value placesInRow(const Emit &e, Value start, Value length, Value inRow) {
+  Value first = e.b.create<arith::RemUIOp>(e.loc, start, length);
+  auto spread = [&](Value x) {
+    return e.splat(e.indexCast(x, scalarOf(inRow.getType())), inRow.getType());
+  };
+  Value places = e.add(spread(first), inRow), whole = spread(length);
+  return e.select(e.cmpi(CmpIPredicate::sge, places, whole), e.sub(places, whole), places);
+}
+
+// The same at the start of a row: the numbers of lanes, from which multiples of the length are taken away.
+static Value placesFromStart(const Emit &e, Value numbers, Value length) {
+  Value whole = e.splat(e.indexCast(length, scalarOf(numbers.getType())), numbers.getType());
+  Value places = numbers;
+  for (int64_t times = laneCount(numbers.getType()) / 2; times > 0; times /= 2) {
+    Value part = e.mul(whole, e.integer(whole.getType(), times));
+    places = e.select(e.cmpi(CmpIPredicate::sge, places, part), e.sub(places, part), places);
+  }
+  return places;
+}
+
+// Rows that follow each other in memory, as one: vectors hold parts of several, and each lane combines what belongs to its own. A row that
+// a vector begins within has its earlier elements in what the vector before hands on.
+void Scan::alongShortRows(const View &row, Value streamed) const {
+  const Emit &e = l.e;
+  auto type = VectorType::get({l.maxLanes}, c.acc);
+  Value numbers = laneNumbers(e, l.maxLanes, e.b.getI32Type()), length = dest.extents[inner];
+  Value inRow = placesFromStart(e, numbers, length);
+  SmallVector<int64_t> last(static_cast<size_t>(l.maxLanes), l.maxLanes - 1);
+  auto ofLast = [&](Value x) -> Value { return e.b.create<vector::ShuffleOp>(e.loc, x, x, last); };
+  Coords at(row.rank(), Coord{l.index(0)});
+  at[inner] = Coord();
+  hoist(l, operand, at);
+  storeRowInOrder(l, row, streamed, at, {c.identity(e, type)}, [&](Coords &at, Values &carried) {
+    Value places = placesInRow(e, at[inner].base, length, inRow), before = carried[0];
+    Value sums = prefix(elementOf(at), e.b.create<arith::MinSIOp>(e.loc, places, numbers));
+    Value continues = e.cmpi(CmpIPredicate::sgt, places, numbers);
+    Value result = e.select(continues, c.combine(e, before, sums), sums);
+    if (l.mask) {
+      // The last lane that exists hands on, whichever it is.
+      Value here = e.select(l.mask, numbers, e.zero(numbers.getType()));
+      Value lane = e.b.create<vector::ReductionOp>(e.loc, vector::CombiningKind::MAXSI, here);
+      carried[0] = e.splat(e.b.create<vector::ExtractElementOp>(e.loc, result, lane), type);
+    } else {
+      // As for long rows, only one combination waits for the vector before.
+      Value all = ofLast(sums);
+      carried[0] = e.select(ofLast(continues), c.combine(e, before, all), all);
+    }
+    return resultOf(result);
+  });
 }
 
 // The axis is that of vectors. What one vector hands on takes a single operation, so the others of several vectors overlap.
@@ -72,7 +125,7 @@ void Scan::alongRow(Coords &at) const {
       // Lanes beyond the end must not change what is handed on.
       x = e.select(l.mask, x, c.identity(e, type));
     // The prefix of a vector does not need what comes before it, which is combined at the end.
-    Value sums = prefix(x), before = carried[0];
+    Value sums = prefix(x, laneNumbers(e, l.maxLanes, e.b.getI32Type())), before = carried[0];
     Value all = e.b.create<vector::ShuffleOp>(e.loc, sums, sums, last);
     // Only this combination depends on the vector before, so the chain from vector to vector is one
     // operation long.
@@ -144,6 +197,31 @@ void Scan::oneByOne(Coords &at) const {
          });
 }
 
+// Rows along `inner` that are shorter than a vector as one, by `asOne`, where they lie one after the other, and else row by row: a vector
+// for each would be partly empty, and its steps take as long as those of a whole one.
+static void whereRowsAreShort(Lowering &l, ValueRange operands, ArrayRef<View> dests, int64_t inner,
+                              llvm::function_ref<void(ArrayRef<View>)> asOne,
+                              llvm::function_ref<void()> rowByRow) {
+  Value length = dests.front().extents[inner];
+  if (constantOf(length).value_or(0) >= l.maxLanes)
+    return rowByRow();
+  int64_t cost = 0;
+  for (Value operand : operands)
+    cost += costOf(l, operand);
+  // As a number without a sign, what is before 0 is large.
+  Value isShort =
+      l.e.cmpi(CmpIPredicate::ult, l.e.sub(length, l.index(1)), l.index(l.maxLanes - 1));
+  storeAsOneRow(
+      l, operands, dests, cost,
+      [&](ArrayRef<View> to) {
+        if (to.front().extents == dests.front().extents)
+          return rowByRow();
+        Scope scope(l);
+        asOne(to);
+      },
+      isShort);
+}
+
 bool produceScan(Lowering &l, Operation *op, const View &dest, Value streamed) {
   if (!ir::isCumulative(op))
     return false;
@@ -166,18 +244,28 @@ bool produceScan(Lowering &l, Operation *op, const View &dest, Value streamed) {
   bool isNarrow = width && *width <= l.maxLanes;
   if (inner >= 0 && inner != axis && !isNarrow)
     scan.sums = allocate(l, storedAs(scan.c), {dest.extents[inner]});
-  Coords at(type.getRank());
-  Scope scope(l);
-  forAxes(l, dest.extents, others, at, [&](Coords &at) {
-    if (inner < 0)
-      scan.oneByOne(at);
-    else if (inner == axis)
-      scan.alongRow(at);
-    else if (isNarrow)
-      forLanes(l, dest.extents, inner, at, 100, [&](Coords &at) { scan.oneByOne(at); });
-    else
-      scan.alongColumns(at);
-  });
+  auto rowByRow = [&] {
+    Coords at(type.getRank());
+    Scope scope(l);
+    forAxes(l, dest.extents, others, at, [&](Coords &at) {
+      if (inner < 0)
+        scan.oneByOne(at);
+      else if (inner == axis)
+        scan.alongRow(at);
+      else if (isNarrow)
+        forLanes(l, dest.extents, inner, at, 100, [&](Coords &at) { scan.oneByOne(at); });
+      else
+        scan.alongColumns(at);
+    });
+  };
+  if (inner < 0 || inner != axis) {
+    rowByRow();
+    return true;
+  }
+  auto asOne = [&](ArrayRef<View> to) {
+    scan.alongShortRows(to.front(), streamedRows(l, to.front(), streamed, costOf(l, operand)));
+  };
+  whereRowsAreShort(l, operand, dest, inner, asOne, rowByRow);
   return true;
 }
 
@@ -200,7 +288,8 @@ struct Fold {
   void store(const Coords &at, ValueRange state);
   void storeRunning(const Coords &at, ValueRange state);
   void storeLast(Coords at, ValueRange state);
-  Values prefix(Values state);
+  Values prefix(Values state, Value reach);
+  void alongShortRows(ArrayRef<View> rows);
   Values lastLane(ValueRange state);
   void alongRow(Coords &at);
   void scanRows(const Coords &at, Value first, int64_t count);
@@ -257,9 +346,8 @@ void Fold::storeLast(Coords at, ValueRange state) {
 }
 
 // As for sums: running results of the lanes of a vector, by doubling steps.
-Values Fold::prefix(Values state) {
+Values Fold::prefix(Values state, Value reach) {
   const Emit &e = l.e;
-  Value numbers = laneNumbers(e, l.maxLanes, e.b.getI32Type());
   for (int64_t distance = 1; distance < l.maxLanes; distance *= 2) {
     SmallVector<int64_t> rotated;
     for (int64_t lane = 0; lane < l.maxLanes; ++lane)
@@ -267,7 +355,7 @@ Values Fold::prefix(Values state) {
     Values before;
     for (Value value : state)
       before.push_back(e.b.create<vector::ShuffleOp>(e.loc, value, value, rotated));
-    Value has = e.cmpi(CmpIPredicate::sge, numbers, distance);
+    Value has = e.cmpi(CmpIPredicate::sge, reach, distance);
     Values both = combined(before, state);
     for (auto [value, next] : llvm::zip(state, both))
       value = e.select(has, next, value);
@@ -283,12 +371,47 @@ Values Fold::lastLane(ValueRange state) {
   return all;
 }
 
+// As for sums: rows that follow each other in memory, as one.
+void Fold::alongShortRows(ArrayRef<View> rows) {
+  const Emit &e = l.e;
+  Value numbers = laneNumbers(e, l.maxLanes, e.b.getI32Type()), length = lengths[inner];
+  Value inRow = placesFromStart(e, numbers, length);
+  Values start = starts(l.maxLanes);
+  Coords at(lengths.size(), Coord{l.index(0)});
+  at[inner] = Coord();
+  for (Value operand : op.getOperands().take_front(arrays()))
+    hoist(l, operand, at);
+  auto vector = [&](ArrayRef<Value> from, Value mask, Values before) {
+    Scope scope(l);
+    at[inner] = Coord{from[0], 1, {}};
+    withLanes(l, l.maxLanes, mask, [&] {
+      Values state = elements(at);
+      Value places = placesInRow(e, from[0], length, inRow);
+      Value continues = e.cmpi(CmpIPredicate::sgt, places, numbers);
+      // Lanes beyond the end hold nothing that the function need be ready for.
+      if (mask)
+        for (auto [value, first] : llvm::zip(state, start))
+          value = e.select(mask, value, first);
+      for (auto [value, first] : llvm::zip(before, start))
+        value = e.select(continues, value, first);
+      state = prefix(state, e.b.create<arith::MinSIOp>(e.loc, places, numbers));
+      state = combined(before, state);
+      for (auto [row, of] : llvm::zip(rows, op.getWanted()))
+        storeAt(l, row, at, state[static_cast<size_t>(of)]);
+      before = lastLane(state);
+    });
+    return before;
+  };
+  loopOfVectors(l, rows.front().extents[inner], 1, start, vector);
+}
+
 // The axis is that of vectors. Only what one vector hands on to the next depends on it, so the steps within several vectors overlap.
 void Fold::alongRow(Coords &at) {
   const Emit &e = l.e;
   at[inner] = Coord();
   for (Value operand : op.getOperands().take_front(arrays()))
     hoist(l, operand, at);
+  Value numbers = laneNumbers(e, l.maxLanes, e.b.getI32Type());
   Values end = loopOfVectors(l, lengths[inner], 1, starts(l.maxLanes),
                              [&](ArrayRef<Value> from, Value mask, Values before) {
                                Scope scope(l);
@@ -299,7 +422,7 @@ void Fold::alongRow(Coords &at) {
                                  if (mask)
                                    for (auto [value, start] : llvm::zip(state, starts(l.maxLanes)))
                                      value = e.select(mask, value, start);
-                                 state = prefix(state);
+                                 state = prefix(state, numbers);
                                  storeRunning(at, combined(before, state));
                                  before = combined(before, lastLane(state));
                                });
@@ -393,18 +516,26 @@ void Fold::emit() {
   if (inner >= 0 && inner != axis && !isNarrow)
     for (Value operand : op.getOperands().take_front(arrays()))
       sums.push_back(allocate(l, keptAs(arrayType(operand).getElementType()), {lengths[inner]}));
-  Coords at(lengths.size());
-  Scope scope(l);
-  forAxes(l, lengths, others, at, [&](Coords &at) {
-    if (inner < 0)
-      oneByOne(at);
-    else if (inner == axis)
-      alongRow(at);
-    else if (isNarrow)
-      forLanes(l, lengths, inner, at, 100, [&](Coords &at) { oneByOne(at); });
-    else
-      alongColumns(at);
-  });
+  auto rowByRow = [&] {
+    Coords at(lengths.size());
+    Scope scope(l);
+    forAxes(l, lengths, others, at, [&](Coords &at) {
+      if (inner < 0)
+        oneByOne(at);
+      else if (inner == axis)
+        alongRow(at);
+      else if (isNarrow)
+        forLanes(l, lengths, inner, at, 100, [&](Coords &at) { oneByOne(at); });
+      else
+        alongColumns(at);
+    });
+  };
+  // A fold that keeps the last results alone has no rows to write.
+  if (inner < 0 || inner != axis || op.getLast())
+    return rowByRow();
+  whereRowsAreShort(
+      l, op.getOperands().take_front(arrays()), dests, inner,
+      [&](ArrayRef<View> rows) { alongShortRows(rows); }, rowByRow);
 }
 
 bool produceFold(Lowering &l, Operation *op, ArrayRef<View> dests) {

@@ -275,32 +275,8 @@ void Search::columns(Coords &at, int64_t axis, const Combiner &order, const View
            [&](Coords &at) { finished(at, loadAt(l, positions, {at[inner]})); });
 }
 
-// Rows of so few elements are searched a vector of rows at a time, since finding the best of all lanes takes as long as many elements;
-// and where there are as many rows as a vector has lanes, rows of up to so many.
-static constexpr int64_t kShortRow = 16, kShortOfMany = 64;
-
-// Runs the one where rows are short but not empty, and else the other.
-static void whereShort(Lowering &l, Value length, Value rows, llvm::function_ref<void()> shortRows,
-                       llvm::function_ref<void()> everyRow) {
-  const Emit &e = l.e;
-  std::optional<int64_t> known = constantOf(length);
-  if (known == 0 || (known && *known > kShortOfMany))
-    return everyRow();
-  if (known && *known <= kShortRow)
-    return shortRows();
-  auto scoped = [&](llvm::function_ref<void()> emit) {
-    return [&l, emit](const Emit &) -> SmallVector<Value> {
-      Scope scope(l);
-      emit();
-      return {};
-    };
-  };
-  Value areMany = e.cmpi(CmpIPredicate::sge, rows, l.index(l.maxLanes));
-  Value limit = e.select(areMany, l.index(kShortOfMany), l.index(kShortRow));
-  // As a number without a sign, what is before 0 is large.
-  Value isShort = e.cmpi(CmpIPredicate::ult, e.sub(length, l.index(1)), limit);
-  e.branch(isShort, {}, scoped(shortRows), scoped(everyRow));
-}
+// Finding the best of all lanes takes as long as many elements.
+static constexpr ShortRows kSearchedShort = {16, 64};
 
 void searchInto(Lowering &l, Operation *op, bool larger,
                 llvm::function_ref<void(const Coords &, Value)> store) {
@@ -369,14 +345,12 @@ void searchInto(Lowering &l, Operation *op, bool larger,
       });
     });
   };
-  // Lanes lie along the last of the kept axes that has several positions.
-  auto beside = std::find_if(kept.rbegin(), kept.rend(),
-                             [&](int64_t n) { return constantOf(extents[n]) != 1; });
+  std::optional<int64_t> beside = lastOfSeveral(extents, kept);
   auto shortRows = [&] { search.shortRows(at, kept, *beside, finished); };
-  bool hasRows = horizontal && searched.empty() && beside != kept.rend() &&
-                 settledCost(l, operand) <= kCheapToFold;
+  bool hasRows =
+      horizontal && searched.empty() && beside && settledCost(l, operand) <= kCheapToFold;
   if (hasRows)
-    whereShort(l, extents[inner], extents[*beside], shortRows, everyRow);
+    whereShort(l, kSearchedShort, extents[inner], extents[*beside], shortRows, everyRow);
   else
     everyRow();
 }

@@ -55,6 +55,8 @@ const Shape shapes[] = {
     {96, 300, 17},
     {97, 300, 17},
     {3, 600, 3},
+    {33, 300, 18},
+    {49, 300, 7},
     // Registers of matrices: the least, each block of them as the last, and steps that do not fill a register.
     {16, 16, 1},
     {33, 17, 7},

@@ -83,13 +83,13 @@ static bool mayBeOneRow(Lowering &l, ValueRange arrays, int64_t cost,
 }
 
 void storeAsOneRow(Lowering &l, ValueRange arrays, ArrayRef<View> to, int64_t cost,
-                   llvm::function_ref<void(ArrayRef<View>)> store) {
+                   llvm::function_ref<void(ArrayRef<View>)> store, Value also) {
   const Emit &e = l.e;
   SmallVector<View> views(to);
   if (to.front().rank() != arrayType(arrays.front()).getRank() ||
       !mayBeOneRow(l, arrays, cost, views))
     return store(to);
-  Value dense;
+  Value dense = also;
   for (const View &view : views) {
     Value own = isWithoutGaps(l, view, to.front().extents);
     if (!own)

@@ -16,7 +16,8 @@ struct Source {
   const ProductPlan &p;
   Type logical;
   Axis contracted;
-  Value data, rowStride, columnStride, rows, columns; ///< in numbers
+  /// In numbers. Without a count of rows or columns, all exist that are asked for.
+  Value data, rowStride, columnStride, rows, columns;
   /// Where columns lie in rows of their own: how many are in one, how far apart such rows are, and the first column that is meant.
   Value inner = {}, outer = {}, first = {};
   bool isMoved = false; ///< whether the plan moves its numbers
@@ -30,6 +31,8 @@ struct Source {
   /// Which numbers of a vector of lanes along `axis` from `start` exist.
   Value maskFrom(const Emit &e, Axis axis, Value start) const;
   Value loadVector(const Emit &e, Value r, Value c, Axis along, Value mask) const;
+  SmallVector<Value> loadTogether(const Emit &e, Value r, Value c, int64_t vectors,
+                                  Value mask) const;
   Value loadLane(const Emit &e, Value r, Value c) const { return numbersAcross(e, r, c, 0, {}); }
   /// Fetches a lane that is packed later into the cache of that level: rows of an operand lie too far apart for a processor to see which
   /// comes next.
@@ -44,6 +47,7 @@ private:
   }
   Value raw(const Emit &e, Value pointer, int64_t lanes, Value mask) const;
   Value moved(const Emit &e, Value lanes) const;
+  SmallVector<Value> numbersOf(const Emit &e, Value r, Value c, int64_t lanes, Value mask) const;
   Value numbersAcross(const Emit &e, Value r, Value c, int64_t lanes, Value mask) const;
 };
 } // namespace
@@ -96,23 +100,63 @@ Value Source::moved(const Emit &e, Value lanes) const {
   return isMoved ? e.bitXor(lanes, e.integer(lanes.getType(), kMovedBytes)) : lanes;
 }
 
-// Lanes whose numbers, if there are several, are not neighbours in a vector.
-Value Source::numbersAcross(const Emit &e, Value r, Value c, int64_t lanes, Value mask) const {
+// The first numbers of lanes beside each other, then the second ones, and so on.
+SmallVector<Value> Source::numbersOf(const Emit &e, Value r, Value c, int64_t lanes,
+                                     Value mask) const {
   Value pointer = address(e, r, c);
-  if (p.perLane() == 1)
-    return loadAs(e, logical, p.packed, pointer, lanes, mask);
-  Value lane = e.extui(raw(e, pointer, lanes, mask), p.packed);
+  SmallVector<Value> numbers{raw(e, pointer, lanes, mask)};
   Value first = e.mul(contracted == Rows ? r : c, e.index(p.perLane()));
   Value step = contracted == Rows ? rowStride : columnStride;
   for (int64_t n = 1; n < p.perLane(); ++n) {
-    // The last lane may have fewer numbers; the others count as 0.
-    Value exists = e.cmpi(CmpIPredicate::slt, e.add(first, e.index(n)), extent(contracted));
-    // The address of a number that does not exist must not be read, so the first one is read again.
-    Value offset = e.b.create<arith::SelectOp>(e.loc, exists, e.mul(step, e.index(n)), e.index(0));
+    Value offset = e.mul(step, e.index(n)), exists;
+    if (Value count = extent(contracted)) {
+      // The last lane may have fewer numbers; the others count as 0.
+      exists = e.cmpi(CmpIPredicate::slt, e.add(first, e.index(n)), count);
+      // The address of a number that does not exist must not be read, so the first one is read again.
+      offset = e.b.create<arith::SelectOp>(e.loc, exists, offset, e.index(0));
+    }
     Value number = raw(e, elementPointer(e, pointer, storageType(logical), offset), lanes, mask);
-    number = e.select(exists, number, e.zero(number.getType()));
-    lane = e.bitOr(lane, e.shl(e.extui(number, p.packed), n * 32 / p.perLane()));
+    numbers.push_back(exists ? e.select(exists, number, e.zero(number.getType())) : number);
   }
+  return numbers;
+}
+
+// Elements from `start` on of x and y in turn, `count` of each, as numbers of twice the width.
+static Value inTurn(const Emit &e, Value x, Value y, int64_t start, int64_t count) {
+  SmallVector<int64_t> order;
+  for (int64_t i = start; i < start + count; ++i)
+    order.append({i, i + laneCount(x.getType())});
+  unsigned width = scalarOf(x.getType()).getIntOrFloatBitWidth();
+  Type type = VectorType::get({count}, e.b.getIntegerType(2 * width));
+  return e.b.create<vector::BitCastOp>(e.loc, type,
+                                       e.b.create<vector::ShuffleOp>(e.loc, x, y, order));
+}
+
+// Vectors of lanes side by side, each number of which lies in a row of its own: a few shuffles put together what would take an extension,
+// a shift and a combination for each number.
+SmallVector<Value> Source::loadTogether(const Emit &e, Value r, Value c, int64_t vectors,
+                                        Value mask) const {
+  int64_t lanes = vectors * p.lanes;
+  SmallVector<Value> numbers = numbersOf(e, r, c, lanes, mask), loaded;
+  if (numbers.size() == 4)
+    numbers = {inTurn(e, numbers[0], numbers[1], 0, lanes),
+               inTurn(e, numbers[2], numbers[3], 0, lanes)};
+  for (int64_t v = 0; v < vectors; ++v)
+    loaded.push_back(moved(e, inTurn(e, numbers[0], numbers[1], v * p.lanes, p.lanes)));
+  return loaded;
+}
+
+// Lanes whose numbers, if there are several, are not neighbours in a vector.
+Value Source::numbersAcross(const Emit &e, Value r, Value c, int64_t lanes, Value mask) const {
+  if (p.perLane() == 1)
+    return loadAs(e, logical, p.packed, address(e, r, c), lanes, mask);
+  if (lanes)
+    return loadTogether(e, r, c, 1, mask)[0];
+  SmallVector<Value> numbers = numbersOf(e, r, c, 0, mask);
+  Value lane = e.extui(numbers[0], p.packed);
+  for (size_t n = 1; n < numbers.size(); ++n)
+    lane = e.bitOr(
+        lane, e.shl(e.extui(numbers[n], p.packed), static_cast<int64_t>(n) * 32 / p.perLane()));
   return moved(e, lane);
 }
 
@@ -369,6 +413,21 @@ func::FuncOp packApartFunction(const Emit &outer, const ProductPlan &p) {
           return {};
         });
   });
+}
+
+SmallVector<Value> lanesInPlace(const Emit &e, const ProductPlan &p, const MatrixRows &b, Value row,
+                                Value column, Value left, int64_t vectors) {
+  Source source{p, p.b, Rows, b.data, b.stride, e.index(1), b.count, {}};
+  if (p.perLane() > 1)
+    return source.loadTogether(e, row, column, vectors,
+                               left ? laneMask(e, left, vectors * p.lanes) : Value());
+  SmallVector<Value> loaded;
+  for (int64_t v = 0; v < vectors; ++v) {
+    Value from = e.index(v * p.lanes);
+    loaded.push_back(source.loadVector(e, row, e.add(column, from), Columns,
+                                       left ? laneMask(e, e.sub(left, from), p.lanes) : Value()));
+  }
+  return loaded;
 }
 
 } // namespace ptl::cpu

@@ -61,10 +61,26 @@ def best(draw, t, c):
     return {"x": x}, {"v": v, "i": i}
 
 
+def short_rows(draw, *shape):
+    a, b = np.tanh(draw(*shape)), draw(*shape)
+    k = (draw(*shape) * 2).astype(np.int32)
+    rows, factors = recurred(a, b, 2)
+    wanted = {"y": rows, "p": factors, "last": latest(k, 2), "sums": np.cumsum(2 * a - b, 2)}
+    small = np.cumsum(k.astype(np.int8), 2, dtype=np.int8)
+    return {"a": a, "b": b, "k": k}, {**wanted, "small": small, "part": np.maximum.accumulate(b[:, :, 1:], 2)}
+
+
+def known_short_rows(draw, r):
+    x, z, k = draw(r, 3), (draw(r, 7) * 9000).astype(np.int16), (draw(r, 5) * 2).astype(np.int32)
+    return {"x": x, "z": z, "k": k}, {"of_three": np.cumsum(x, 1), "of_seven": np.cumsum(z, 1, dtype=np.int16), "last": latest(k, 1)}
+
+
 CASES = {
     "recurrences": (recurrences, [(7, 130), (1, 1), (33, 70), (600, 9), (40, 300)]),
     "three_axes": (three_axes, [(2, 7, 70), (1, 1, 1), (3, 33, 9), (2, 530, 3)]),
     "best": (best, [(7, 130), (1, 1), (60, 33), (600, 9)]),
     "folded": (folded, [(3, 5, 7), (1, 1, 1), (2, 33, 66), (7, 16, 16), (1, 70, 3), (2, 3, 1)]),
+    "short_rows": (short_rows, [(1, 1, 2), (3, 50, 3), (1, 333, 5), (2, 41, 7), (3, 17, 15), (2, 9, 16), (1, 40, 17)]),
+    "known_short_rows": (known_short_rows, [(1,), (13,), (50,)]),
     "folded_row": (folded_row, [(1,), (7,), (16,), (35,), (130,)]),
 }  # fmt: skip

@@ -64,6 +64,13 @@ def overwritten(draw, r, c):
     return {"z": z, "m": m}, {"a": ((z - m) ** 2).sum(1, keepdims=True), "b": np.exp(z - m) + z + 1, "z": z + 1, "m": m * 2}
 
 
+def short_folds(draw, *shape):
+    x, h, k = draw(*shape), draw(*shape).astype(np.float16), (draw(*shape) * 9).astype(np.int32)
+    wanted = {"sums": x.sum(2), "means": x.mean(2, keepdims=True), "most": h.max(2), "least": k.min(2)}
+    wanted |= {"squares": (x * x).sum(2), "bytes": k.astype(np.int8).max(2), "part": x[:, :, 1:].sum(2)}
+    return {"x": x, "h": h, "k": k}, {**wanted, "centred": x - x.mean(2, keepdims=True)}
+
+
 CASES = {
     "shuffled": (shuffled, [(2, 3, 5, 7), (1, 1, 1, 1), (1, 2, 33, 70), (1, 1, 2, 600)]),
     "unshuffled": (unshuffled, [(2, 3, 5, 7), (1, 1, 1, 1), (1, 2, 17, 70), (1, 1, 2, 600)]),
@@ -71,6 +78,7 @@ CASES = {
     "pooled_twice": (pooled_twice, [(5, 7), (1, 1), (33, 70), (2, 600)]),
     "colours": (colours, [(2, 5, 7), (1, 1, 1), (3, 17, 70), (1, 2, 600)]),
     "permuted": (permuted, [(2, 3, 5, 7), (1, 1, 1, 1), (3, 17, 2, 70), (65, 2, 3, 33)]),
+    "short_folds": (short_folds, [(1, 1, 2), (2, 50, 2), (1, 100, 3), (3, 33, 5), (2, 17, 8), (2, 40, 9), (5, 3, 4)]),
     "entropy": (entropy, [(5, 7), (1, 1), (33, 70), (3, 5000)]),
     "overwritten": (overwritten, [(5, 7), (1, 1), (33, 600)]),
     "read_once": (read_once, [(5, 7), (1, 1), (33, 70), (9, 600)]),
