@@ -29,7 +29,7 @@ static constexpr int kMaxDoublings = 24;
 namespace {
 
 /// One `scan` or `reduce` while it is checked and written out.
-struct Fold {
+struct FoldWriter {
   Context &ctx;
   NodeId node;
   std::string name;
@@ -65,13 +65,13 @@ struct Fold {
 
 } // namespace
 
-static DiagnosticBuilder reportFold(Fold &fold, Span span, const std::string &what) {
+static DiagnosticBuilder reportFold(FoldWriter &fold, Span span, const std::string &what) {
   return fold.ctx.sink.report(DiagId::OperandNotAllowed, span, {fold.name, what});
 }
 
 // ---- Arguments ----------------------------------------------------------------------------------
 
-bool Fold::readCallee(const CallArgument &arg) {
+bool FoldWriter::readCallee(const CallArgument &arg) {
   NodeId value = skipParens(ctx, arg.value);
   CalleeRef ref;
   if (ctx.tree.is(value, NodeKind::NameExpr)) {
@@ -107,7 +107,7 @@ bool Fold::readCallee(const CallArgument &arg) {
   return false;
 }
 
-bool Fold::readStarts(NodeId value) {
+bool FoldWriter::readStarts(NodeId value) {
   value = skipParens(ctx, value);
   std::vector<NodeId> nodes = {value};
   if (ctx.tree.is(value, NodeKind::TupleExpr)) {
@@ -128,7 +128,7 @@ bool Fold::readStarts(NodeId value) {
   return true;
 }
 
-bool Fold::readAxis(NodeId value) {
+bool FoldWriter::readAxis(NodeId value) {
   auto number = requireConstInt(ctx, value, "the axis");
   if (!number)
     return false;
@@ -144,7 +144,7 @@ bool Fold::readAxis(NodeId value) {
   return false;
 }
 
-bool Fold::checkOperands() {
+bool FoldWriter::checkOperands() {
   for (const Expr *operand : operands) {
     bool isArray = operand->type->isArray() && shapeOf(operand->type).rank() > 0;
     if (isArray && sameShape(ctx, shapeOf(operand->type), shape()))
@@ -164,7 +164,7 @@ bool Fold::checkOperands() {
   return false;
 }
 
-bool Fold::readArguments(const std::vector<CallArgument> &args) {
+bool FoldWriter::readArguments(const std::vector<CallArgument> &args) {
   const CallArgument *start = nullptr, *along = nullptr, *keep = nullptr;
   std::vector<const CallArgument *> positional;
   for (const CallArgument &arg : args) {
@@ -213,7 +213,7 @@ bool Fold::readArguments(const std::vector<CallArgument> &args) {
 // ---- Writing out --------------------------------------------------------------------------------
 
 /// Columns are moved where rows would be: that is free of alignment.
-Shape Fold::turnedShape() const {
+Shape FoldWriter::turnedShape() const {
   Shape turned = shape();
   // The one axis behind a prefix stays the last: no leading axis is known to be turned with.
   if (turned.prefix && turned.rank() == 1)
@@ -245,14 +245,14 @@ static IndexItem itemOf(const Expr *value, IndexItemKind kind, int64_t axis) {
 
 /// Unless what is folded is a row, which gets a second axis: its transpose, which turns there and
 /// back, or the value itself if it needs no turn.
-Expr *Fold::turnedMatrix(Expr *value) const {
+Expr *FoldWriter::turnedMatrix(Expr *value) const {
   Shape whole = shape();
   if (whole.rank() > 1)
     return axis == -1 ? transposed(ctx, value) : value;
   return whole.prefix ? value : nullptr;
 }
 
-Expr *Fold::turned(Expr *value) const {
+Expr *FoldWriter::turned(Expr *value) const {
   if (Expr *other = turnedMatrix(value))
     return other;
   auto *column =
@@ -264,7 +264,7 @@ Expr *Fold::turned(Expr *value) const {
   return column;
 }
 
-Expr *Fold::turnedBack(Expr *value) const {
+Expr *FoldWriter::turnedBack(Expr *value) const {
   if (Expr *other = turnedMatrix(value))
     return other;
   Shape row = {false, {shapeOf(value->type).extents.front()}};
@@ -278,7 +278,7 @@ Expr *Fold::turnedBack(Expr *value) const {
 }
 
 /// The first, and only, position along the axis.
-Expr *Fold::withoutAxis(Expr *value) const {
+Expr *FoldWriter::withoutAxis(Expr *value) const {
   Shape whole = shapeOf(value->type), rest = whole;
   auto at = static_cast<size_t>(static_cast<int64_t>(whole.rank()) + axis);
   rest.extents.erase(rest.extents.begin() + static_cast<ptrdiff_t>(at));
@@ -299,7 +299,7 @@ Expr *Fold::withoutAxis(Expr *value) const {
   return index;
 }
 
-Local *Fold::bind(LocalKind kind, Expr *value, const Type *type) {
+Local *FoldWriter::bind(LocalKind kind, Expr *value, const Type *type) {
   auto *let = newStmt<LetStmt>(ctx, node);
   let->isVar = kind == LocalKind::Var;
   let->value = value;
@@ -311,7 +311,7 @@ Local *Fold::bind(LocalKind kind, Expr *value, const Type *type) {
 }
 
 /// Positions `start..stop` along the axis; those beyond its edges hold `outside`.
-Expr *Fold::part(Local *local, Dim start, Dim stop, Expr *outside) const {
+Expr *FoldWriter::part(Local *local, Dim start, Dim stop, Expr *outside) const {
   Shape result = shapeOf(local->type);
   Extent &extent = result.extents[result.rank() - static_cast<size_t>(-along)];
   Dim length = ctx.dims.sub(stop, start);
@@ -347,7 +347,7 @@ Expr *Fold::part(Local *local, Dim start, Dim stop, Expr *outside) const {
 
 /// Each position takes in what lies `distance` before it, or behind it where all are reduced to the
 /// first.
-bool Fold::addStep(Block *into, Dim distance) {
+bool FoldWriter::addStep(Block *into, Dim distance) {
   // Statements that `bind` adds belong to the step.
   Block *outer = std::exchange(block, into);
   Dim length = turnedShape().extents[turnedShape().rank() - static_cast<size_t>(-along)].length;
@@ -397,7 +397,7 @@ static Expr *isBelow(Context &ctx, NodeId node, Expr *a, Expr *b) {
   return makeOp(ctx, findOp("<", 2), node, boolType(ctx), {a, b});
 }
 
-bool Fold::addSteps() {
+bool FoldWriter::addSteps() {
   // This is the doubling scan of Hillis and Steele: ⌈log₂ n⌉ steps, each over the whole array.
   Extent extent = turnedShape().extents[turnedShape().rank() - static_cast<size_t>(-along)];
   // With a constant capacity the number of steps is known here. With another capacity each step
@@ -443,7 +443,7 @@ bool Fold::addSteps() {
   return isAdded;
 }
 
-Expr *Fold::result() {
+Expr *FoldWriter::result() {
   std::vector<Expr *> results;
   std::vector<const Type *> types;
   for (size_t i = 0; i < values.size(); ++i) {
@@ -461,7 +461,7 @@ Expr *Fold::result() {
   return tuple;
 }
 
-Expr *Fold::run() {
+Expr *FoldWriter::run() {
   // An `if true` is an expression with a block, which holds the statements that a value needs.
   auto *expr = newExpr<IfExpr>(ctx, node, errorType(ctx));
   ScopeGuard scope(ctx);
@@ -494,7 +494,7 @@ Expr *checkFold(Context &ctx, NodeId node, std::string_view name,
                 const std::vector<CallArgument> &args) {
   if (name != "scan" && name != "reduce")
     return nullptr;
-  Fold fold{ctx, node, std::string(name), name == "reduce"};
+  FoldWriter fold{ctx, node, std::string(name), name == "reduce"};
   return fold.readArguments(args) ? fold.run() : errorExpr(ctx, node);
 }
 
