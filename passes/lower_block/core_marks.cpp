@@ -14,7 +14,7 @@ using namespace ptl::ir;
 
 namespace ptl::block {
 
-static bool isTile(Value value) { return isa<ArrayType>(value.getType()); }
+static bool isTileValue(Value value) { return isa<ArrayType>(value.getType()); }
 
 // ---- writing ------------------------------------------------------------------------------------
 
@@ -174,7 +174,7 @@ private:
     // A pure operation without a core is done by whoever needs it, but an effect must happen
     // exactly once.
     bool hasEffect =
-        isa<StoreOp>(op) || (isa<PrintOp>(op) && llvm::any_of(op->getOperands(), isTile));
+        isa<StoreOp>(op) || (isa<PrintOp>(op) && llvm::any_of(op->getOperands(), isTileValue));
     if (cores_.usesCube() && hasEffect)
       return op->emitError("it has an effect and is assigned to no core");
     return verifyCrossing(op);
@@ -191,7 +191,7 @@ private:
 
   LogicalResult verifyCube(Operation *op) {
     for (Value operand : op->getOperands()) {
-      if (!isTile(operand) || isGlobal(operand) || cores_.isAccumulator(operand))
+      if (!isTileValue(operand) || isGlobal(operand) || cores_.isAccumulator(operand))
         continue;
       bool isOperand = isa<MatmulOp>(op) &&
                        (isLoadedOperand(operand) || cores_.crossesToCube(productSource(operand)));

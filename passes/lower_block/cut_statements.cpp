@@ -310,11 +310,11 @@ bool StatementCutter::cutReduction(Operation *reduction) {
   llvm::SmallVector<Value> lengths;
   for (int64_t axis = 0; axis < rankOf(result.getType()); ++axis)
     if (!extentsOf(result.getType())[axis].isConstant())
-      lengths.push_back(lengthOf(b_, value, axis));
+      lengths.push_back(ir::lengthOf(b_, value, axis));
   // The loop begins with the identity element, so that an axis of length 0 gives it.
   lengths.push_back(identityValue(b_, loc, combinerOf(reduction), elementTypeOf(result.getType())));
   Value begin = b_.create<FullOp>(loc, TypeRange(result.getType()), lengths)->getResult(0);
-  Value length = lengthOf(b_, value, cut.axis);
+  Value length = ir::lengthOf(b_, value, cut.axis);
   PartLength part;
   scf::ForOp loop =
       openLoop(reduction, length, extentsOf(value.getType())[cut.axis], cut.size, {begin}, part);

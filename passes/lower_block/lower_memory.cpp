@@ -427,7 +427,7 @@ void lowerSlice(KernelContext &c, Operation *op) {
   if (!isUsedOnVector(result, c.cores))
     return;
   if (extents.rows == ir::Extent::kUnknown || extents.cols == ir::Extent::kUnknown) {
-    extentsOf(c, op, result.getType()); // It reports which extent.
+    tileExtentsOf(c, op, result.getType()); // It reports which extent.
     return;
   }
   setTile(c, result, load(c, memory, loc));
@@ -546,7 +546,7 @@ static void sliceTile(KernelContext &c, Operation *op, const Tile &source) {
   // All parts of a splat are equal.
   if (source.form == Tile::Form::Splat && !in.outside) {
     bindLengths(c, op);
-    std::optional<Extents2> extents = extentsOf(c, op, result.getType());
+    std::optional<Extents2> extents = tileExtentsOf(c, op, result.getType());
     if (!extents)
       return;
     Tile splat = source;

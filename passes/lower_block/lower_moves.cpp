@@ -507,7 +507,7 @@ static void lowerDeinterleave(KernelContext &c, Operation *op) {
 
 /// A value repeated along the axes that it lacks or has once.
 Tile spread(KernelContext &c, const Tile &tile, Type from, Type to, Operation *op) {
-  std::optional<Extents2> extents = extentsOf(c, op, to);
+  std::optional<Extents2> extents = tileExtentsOf(c, op, to);
   if (!extents)
     return tile;
   Tile whole = tile;

@@ -343,7 +343,7 @@ static Value comesBefore(KernelContext &c, Value a, Value b, bool descending) {
   return c.b.createOrFold<arith::CmpIOp>(c.loc, predicate, plain(a), plain(b));
 }
 
-static bool isSame(Value a, Value b) {
+static bool isSameLength(Value a, Value b) {
   APInt one, other;
   return a == b || (matchPattern(a, m_ConstantInt(&one)) &&
                     matchPattern(b, m_ConstantInt(&other)) && one == other);
@@ -384,7 +384,7 @@ static void sortByElements(KernelContext &c, Operation *op, const ShapedTile &fr
     }
     Value place = loop.getResult(0);
     OpBuilder::InsertionGuard guard(c.b);
-    if (!isSame(kept, length)) { // of a whole order every element has a place
+    if (!isSameLength(kept, length)) { // of a whole order every element has a place
       Value wanted = c.b.create<arith::CmpIOp>(c.loc, arith::CmpIPredicate::slt, place, kept);
       auto branch = c.b.create<scf::IfOp>(c.loc, wanted, /*withElseRegion=*/false);
       c.b.setInsertionPointToStart(&branch.getThenRegion().front());

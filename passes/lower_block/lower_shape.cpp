@@ -72,7 +72,7 @@ static void lowerSplat(KernelContext &c, Operation *op) {
   if (c.core == CoreKind::Cube)
     return;
   Tile tile;
-  std::optional<Extents2> extents = extentsOf(c, op, type);
+  std::optional<Extents2> extents = tileExtentsOf(c, op, type);
   if (!extents)
     return;
   tile.form = Form::Splat;
@@ -141,7 +141,7 @@ void lowerView(KernelContext &c, Operation *op) {
   }
   if (c.core == CoreKind::Cube && found->form == Form::Memory) // loaded piece by piece, as a matrix
     return setTile(c, result, Tile(*found));
-  std::optional<Extents2> extents = extentsOf(c, op, result.getType());
+  std::optional<Extents2> extents = tileExtentsOf(c, op, result.getType());
   if (!extents)
     return;
   Tile tile = *found;

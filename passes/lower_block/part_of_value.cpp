@@ -47,15 +47,15 @@ static AxisMap alone(Value value, int64_t axis) {
 // ---- how a part is made -------------------------------------------------------------------------
 
 /// Whether two positions are computed in the same way.
-static bool isSame(Value a, Value b) {
+static bool isSamePosition(Value a, Value b) {
   if (a == b)
     return true;
   APInt x, y;
   if (matchPattern(a, m_ConstantInt(&x)) && matchPattern(b, m_ConstantInt(&y)))
     return x.getSExtValue() == y.getSExtValue();
   auto left = a.getDefiningOp<arith::AddIOp>(), right = b.getDefiningOp<arith::AddIOp>();
-  return left && right && isSame(left.getLhs(), right.getLhs()) &&
-         isSame(left.getRhs(), right.getRhs());
+  return left && right && isSamePosition(left.getLhs(), right.getLhs()) &&
+         isSamePosition(left.getRhs(), right.getRhs());
 }
 
 /// Whether the load reads the same where the part is made: nothing is stored to that array in
@@ -73,7 +73,7 @@ bool PartMaker::mayLoadHere(LoadOp load, int64_t axis, bool shifted) {
   if (own && own.getRef() == ref) {
     if (shifted || load.getOutside() || own.getIndex() || own.getAtomic() ||
         !load.getSteps().empty() || !own.getSteps().empty() ||
-        !llvm::equal(load.getOffsets(), own.getOffsets(), isSame) ||
+        !llvm::equal(load.getOffsets(), own.getOffsets(), isSamePosition) ||
         load.getDropped() != own.getDropped() ||
         rankOf(load.getType()) != rankOf(own.getValue().getType()) ||
         load->getBlock() != own->getBlock() || axis != ownAxis_)

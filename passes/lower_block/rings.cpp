@@ -201,7 +201,7 @@ static void giveBack(KernelContext &c, const Ring &ring, Value number, Location 
 void takeSlot(KernelContext &c, Value value) {
   const Ring ring = *ringOf(c, value);
   Location loc = named(c, value);
-  std::optional<Extents2> extents = extentsOf(c, value.getDefiningOp(), value.getType());
+  std::optional<Extents2> extents = tileExtentsOf(c, value.getDefiningOp(), value.getType());
   if (!extents)
     return;
   Value number = numberOfRound(c, value);

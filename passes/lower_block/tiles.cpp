@@ -120,7 +120,7 @@ Value lengthOf(KernelContext &c, const ir::Extent &extent) {
   return c.lengths.lookup(extent.symbol);
 }
 
-std::optional<Extents2> extentsOf(KernelContext &c, Operation *op, Type type) {
+std::optional<Extents2> tileExtentsOf(KernelContext &c, Operation *op, Type type) {
   llvm::ArrayRef<ir::Extent> axes = ir::extentsOf(type);
   Extents2 result;
   result.validRows = result.validCols = constant(c, 1);
@@ -148,7 +148,7 @@ std::optional<Extents2> extentsOf(KernelContext &c, Operation *op, Type type) {
 }
 
 std::optional<Tile> tileFor(KernelContext &c, Operation *op, Type type) {
-  std::optional<Extents2> extents = extentsOf(c, op, type);
+  std::optional<Extents2> extents = tileExtentsOf(c, op, type);
   if (!extents)
     return std::nullopt;
   Tile tile;

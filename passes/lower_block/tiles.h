@@ -19,7 +19,7 @@ const Tile *tileOf(KernelContext &c, mlir::Value value);
 /// Sets the lowered form of an array.
 void setTile(KernelContext &c, mlir::Value value, const Tile &tile);
 /// An array as a matrix: capacities and lengths. Nothing after an error.
-std::optional<Extents2> extentsOf(KernelContext &c, mlir::Operation *op, mlir::Type type);
+std::optional<Extents2> tileExtentsOf(KernelContext &c, mlir::Operation *op, mlir::Type type);
 /// A tile for an array of this type, without a buffer, in the form in which computed values are
 /// stored. Nothing after an error.
 std::optional<Tile> tileFor(KernelContext &c, mlir::Operation *op, mlir::Type type);

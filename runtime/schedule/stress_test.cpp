@@ -22,13 +22,13 @@ void expectSame(const std::vector<RandomArray> &got, const std::vector<RandomArr
 }
 
 /// A program that submits a random graph.
-struct Submission {
+struct Submitter {
   const RandomGraph &random;
   TaskWindow &window;
   bool awaitsSome;
 
   static void call(void *self) {
-    auto &[random, window, awaitsSome] = *static_cast<Submission *>(self);
+    auto &[random, window, awaitsSome] = *static_cast<Submitter *>(self);
     std::vector<StorageId> ids;
     for (const RandomArray &array : random.arrays)
       ids.push_back(window.addStorage(array.extents.size()));
@@ -71,8 +71,8 @@ TEST(Stress, SubmittedTasksGiveWhatProgramOrderGives) {
                         .deferAlways = seed % 2 == 0};
     TaskWindow window(threads, limits);
     auto memory = random.arrays;
-    Submission submission{random, window, seed % 5 == 0};
-    window.run(poolOf(threads), Submission::call, &submission, &memory);
+    Submitter submission{random, window, seed % 5 == 0};
+    window.run(poolOf(threads), Submitter::call, &submission, &memory);
     expectSame(memory, random.runInOrder(), "seed " + std::to_string(seed));
     if (!window.isInOrder()) {
       EXPECT_LE(window.peakTasks(), limits.tasks);

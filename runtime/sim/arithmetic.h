@@ -9,6 +9,9 @@
 
 namespace ptl::rt::sim {
 
+/// Elements that are computed at a time: they fit into the first-level cache and onto the stack.
+constexpr int64_t kChunk = 512;
+
 enum class Binary : uint8_t {
   Add,
   Sub,

@@ -8,8 +8,6 @@
 namespace ptl::rt::sim {
 namespace {
 
-constexpr int64_t kChunk = 512;
-
 /// The way in which the second operand is repeated.
 enum class Repeat : uint8_t { None, Scalar, Column, Row };
 struct Form {

@@ -10,9 +10,6 @@
 namespace ptl::rt::sim {
 namespace {
 
-// A chunk fits into the first-level cache and onto the stack.
-constexpr int64_t kChunk = 512;
-
 bool covers(Execution &x, const Plane &in, int64_t rows, int64_t cols) {
   if (in.rows >= rows && in.cols >= cols)
     return true;
