@@ -31,8 +31,6 @@ struct Reduction {
   Values loopOver(ArrayRef<int64_t> rest, Coords &at, Values sums) const;
   Values innerLoop(Coords &at, Values sums) const;
   Value ofLanes(Coords &at) const;
-  void shortRows(Coords &at, ArrayRef<int64_t> kept, int64_t beside,
-                 llvm::function_ref<void(const Coords &, Value)> finished) const;
   void columns(Coords &at, const View &sums,
                llvm::function_ref<void(const Coords &, Value)> finished) const;
   Value take(Coords &at, Value sum, Value start, Value mask, int64_t lanes) const;
@@ -84,16 +82,6 @@ Value Reduction::ofLanes(Coords &at) const {
                     Value element = c.accept(e, toLanes(l, elementAt(l, operand, at)));
                     return {c.combine(e, sum[0], element)};
                   })[0];
-}
-
-// A vector of rows at a time, which lie along one of the kept axes.
-void Reduction::shortRows(Coords &at, ArrayRef<int64_t> kept, int64_t beside,
-                          llvm::function_ref<void(const Coords &, Value)> finished) const {
-  SmallVector<int64_t> others;
-  llvm::copy_if(kept, std::back_inserter(others), [&](int64_t axis) { return axis != beside; });
-  forAxes(l, extents, others, at, [&](Coords &at) {
-    forLanes(l, extents, beside, at, kCheapToFold, [&](Coords &at) { finished(at, ofLanes(at)); });
-  });
 }
 
 Values Reduction::loopOver(ArrayRef<int64_t> rest, Coords &at, Values sums) const {
@@ -195,6 +183,14 @@ std::optional<int64_t> lastOfSeveral(const Values &extents, ArrayRef<int64_t> ax
     if (constantOf(extents[axis]) != 1)
       return axis;
   return std::nullopt;
+}
+
+void forShortRows(Lowering &l, const Values &extents, ArrayRef<int64_t> kept, int64_t beside,
+                  Coords &at, llvm::function_ref<void(Coords &)> each) {
+  SmallVector<int64_t> others;
+  llvm::copy_if(kept, std::back_inserter(others), [&](int64_t axis) { return axis != beside; });
+  forAxes(l, extents, others, at,
+          [&](Coords &at) { forLanes(l, extents, beside, at, kCheapToFold, each); });
 }
 
 // Runs the one where rows are short but not empty, and else the other.
@@ -337,7 +333,9 @@ static void reduceInto(Lowering &l, Operation *op,
     });
   };
   std::optional<int64_t> across = lastOfSeveral(extents, kept);
-  auto shortRows = [&] { r.shortRows(at, kept, *across, finished); };
+  auto shortRows = [&] {
+    forShortRows(l, extents, kept, *across, at, [&](Coords &at) { finished(at, r.ofLanes(at)); });
+  };
   bool mayBeShort = horizontal && !beside && !stored && r.axes.empty() && across;
   {
     Scope scope(l);

@@ -28,5 +28,8 @@ struct ShortRows {
 /// `everyRow` for others and empty ones; both with a branch where the length is not known.
 void whereShort(Lowering &l, ShortRows limits, mlir::Value length, mlir::Value rows,
                 llvm::function_ref<void()> shortRows, llvm::function_ref<void()> everyRow);
+/// Goes through the rows at all positions of the `kept` axes, a vector of those that lie along `beside`, one of these axes, at a time.
+void forShortRows(Lowering &l, const Values &extents, llvm::ArrayRef<int64_t> kept, int64_t beside,
+                  Coords &at, llvm::function_ref<void(Coords &)> each);
 
 } // namespace ptl::cpu

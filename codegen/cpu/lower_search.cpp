@@ -59,8 +59,6 @@ struct Search {
                llvm::function_ref<void(const Coords &, Value)> finished) const;
   Candidates innerLoop(Coords &at, Candidates found) const;
   Value oneByOne(Coords &at) const;
-  void shortRows(Coords &at, ArrayRef<int64_t> kept, int64_t beside,
-                 llvm::function_ref<void(const Coords &, Value)> finished) const;
 };
 } // namespace
 
@@ -200,16 +198,6 @@ Value Search::oneByOne(Coords &at) const {
       })[1];
 }
 
-// A vector of rows at a time, which lie along one of the kept axes.
-void Search::shortRows(Coords &at, ArrayRef<int64_t> kept, int64_t beside,
-                       llvm::function_ref<void(const Coords &, Value)> finished) const {
-  SmallVector<int64_t> others;
-  llvm::copy_if(kept, std::back_inserter(others), [&](int64_t n) { return n != beside; });
-  forAxes(l, extents, others, at, [&](Coords &at) {
-    forLanes(l, extents, beside, at, kCheapToFold, [&](Coords &at) { finished(at, oneByOne(at)); });
-  });
-}
-
 // Rows that are searched at the same time, for the reasons that several are added.
 static constexpr int64_t kRowsSearchedAtOnce = 8;
 
@@ -346,7 +334,10 @@ void searchInto(Lowering &l, Operation *op, bool larger,
     });
   };
   std::optional<int64_t> beside = lastOfSeveral(extents, kept);
-  auto shortRows = [&] { search.shortRows(at, kept, *beside, finished); };
+  auto shortRows = [&] {
+    forShortRows(l, extents, kept, *beside, at,
+                 [&](Coords &at) { finished(at, search.oneByOne(at)); });
+  };
   bool hasRows =
       horizontal && searched.empty() && beside && settledCost(l, operand) <= kCheapToFold;
   if (hasRows)
