@@ -10,6 +10,7 @@
 #include "ir/build/build_stmt.h"
 #include "ir/build/carried.h"
 #include "ir/dialect/attributes.h"
+#include "ir/dialect/tile_length.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -80,8 +81,8 @@ void bindLoopVar(BuildContext &c, const LoopHead &head, const LoopBounds &bounds
     bindSymbol(c, *symbol, range.count);
   // Only a length that is a symbol of its own needs the minimum; others follow from what is known.
   if (auto symbol = info.length.symbol(); symbol && !c.frame->roots.count(*symbol)) {
-    mlir::Value rest = c.b.createOrFold<arith::SubIOp>(loc, bounds.upper, position);
-    bindSymbol(c, *symbol, c.b.createOrFold<arith::MinSIOp>(loc, rest, bounds.tileSize));
+    bindSymbol(c, *symbol,
+               tileLength(c.b, loc, position, bounds.lower, bounds.upper, bounds.tileSize));
   }
   // Where a `fn` names the length, its type does not say that the tile bounds it.
   std::optional<SymbolId> named = rootDim(c, info.length).symbol();

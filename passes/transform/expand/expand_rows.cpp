@@ -10,6 +10,7 @@
 #include "ir/dialect/attributes.h"
 #include "ir/dialect/make_op.h"
 #include "ir/dialect/ptl_dialect.h"
+#include "ir/dialect/tile_length.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_kinds.h"
 #include "passes/transform/groups/access.h"
@@ -272,8 +273,7 @@ static void takeAtOne(OpBuilder &b, TakeOp take, Value ref) {
       openGrid(b, loc, lengths, ValueRange{constant(rows), constant(1), constant(columns)}, loc);
   llvm::SmallVector<Value> to(grid.getBody().getArguments()), from(to);
   auto lengthFrom = [&](size_t axis, int64_t step) -> Value {
-    Value rest = b.createOrFold<arith::SubIOp>(loc, lengths[axis], to[axis]);
-    return b.createOrFold<arith::MinSIOp>(loc, rest, constant(step));
+    return tileLength(b, loc, to[axis], b.getIndexAttr(0), lengths[axis], constant(step));
   };
   llvm::SmallVector<Value> sizes{lengthFrom(0, rows), constant(1), lengthFrom(2, columns)};
   Value index = take.getIndex();
@@ -320,8 +320,7 @@ static bool takeTiles(OpBuilder &b, TakeOp take, Value source, Value ref, int64_
       openGrid(b, loc, ValueRange{rows, cols}, ValueRange{each, constant(columns)}, loc);
   Value row = grid.getBody().getArgument(0), col = grid.getBody().getArgument(1);
   auto lengthFrom = [&](Value whole, Value at, Value step) {
-    Value rest = b.createOrFold<arith::SubIOp>(loc, whole, at);
-    return b.createOrFold<arith::MinSIOp>(loc, rest, step);
+    return tileLength(b, loc, at, b.getIndexAttr(0), whole, step);
   };
   Value height = lengthFrom(rows, row, each), width = lengthFrom(cols, col, constant(columns));
   // A number of rows that is known bounds the tile more closely.
