@@ -225,11 +225,25 @@ void ChunkEmitter::storeRoot(StoreOp into, Value before) {
   inLoops(
       ids, {},
       [&](ValueRange) {
+        storeMembers(/*likeRoot=*/true);
+        loc_ = root->getLoc();
         Value tile = isTiled(root) ? tileOf(root) : tileOf(root->getResult(0), map);
         storeTile(isProduct(root) ? tile : spread(tile, map), into, map);
         return llvm::SmallVector<Value>();
       },
       none);
+}
+
+void ChunkEmitter::storeMembers(bool likeRoot) {
+  AxisMap ofRoot = group_->mapOf(group_->root());
+  for (auto [op, into] : llvm::zip_equal(group_->stored(), memberStores_)) {
+    AxisMap map = group_->mapOf(op);
+    if ((map == ofRoot) != likeRoot)
+      continue;
+    loc_ = op->getLoc();
+    Value tile = tileOf(op);
+    storeTile(spread(tile, map), into, map);
+  }
 }
 
 /// A tile as an array of its only axis, or as the scalar that it holds.
@@ -306,11 +320,13 @@ void ChunkEmitter::storeTile(Value tile, StoreOp into, const AxisMap &map) {
 void ChunkEmitter::emitGroup(llvm::ArrayRef<StoreOp> stores) {
   StoreOp into = stores.front(); // roots on chips have one result
   into_ = into;
+  memberStores_.assign(stores.begin() + 1, stores.end());
   members_.emplace_back();
   operands_.emplace_back();
   // Reductions come first, since the root needs their results.
   for (const llvm::SmallVector<Operation *> &reductions : reductionsByLevel(*group_))
     reduceLevel(reductions);
+  storeMembers(/*likeRoot=*/false);
   storeRoot(into);
   members_.clear();
   operands_.clear();

@@ -39,6 +39,8 @@ protected:
   /// `before`: the initial value of a scan; null: the identity element.
   void storeRoot(StoreOp into, mlir::Value before = {});
   void storeScan(StoreOp into, llvm::ArrayRef<int64_t> ids, mlir::Value before);
+  /// Stores members of the present group: those with the axes of its root, or the others.
+  void storeMembers(bool likeRoot);
   void storeTile(mlir::Value tile, StoreOp into, const AxisMap &map);
   Loops chunked(llvm::ArrayRef<int64_t> ids) const;
 
@@ -83,7 +85,8 @@ protected:
   /// the group.
   std::vector<llvm::DenseMap<mlir::Operation *, mlir::Value>> members_;
   std::vector<llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, mlir::Value>> operands_;
-  StoreOp into_; ///< the destination of the present group's root
+  StoreOp into_;                            ///< the destination of the present group's root
+  llvm::SmallVector<StoreOp> memberStores_; ///< the destinations of its members that are stored
   /// the branch of which the present grid is in an arm; may be null
   mlir::Operation *branch_ = nullptr;
 };

@@ -254,7 +254,7 @@ void PiecesEmitter::emitCuts(llvm::ArrayRef<RootStores> stores, MatmulOp product
     if (product)
       return emitContraction(product, cut, into);
     cutAxis(cut);
-    emitInPieces(into);
+    emitInPieces(stores.front());
   };
   std::optional<int64_t> known = worthIt ? getConstantIntValue(worthIt) : 0;
   if (known && *known == 0)
@@ -523,9 +523,10 @@ Value PiecesEmitter::joinParts(Operation *op, Value upTo) {
   return joined.front();
 }
 
-void PiecesEmitter::emitInPieces(StoreOp into) {
+void PiecesEmitter::emitInPieces(const RootStores &stores) {
   Operation *root = group_->root();
-  into_ = into;
+  StoreOp into = into_ = stores.front();
+  memberStores_.assign(stores.begin() + 1, stores.end());
   for (const llvm::SmallVector<Operation *> &reductions : reductionsByLevel(*group_)) {
     llvm::SmallVector<Operation *> cut;
     llvm::copy_if(reductions, std::back_inserter(cut),
@@ -540,8 +541,20 @@ void PiecesEmitter::emitInPieces(StoreOp into) {
     emitParts(root);
   loc_ = root->getLoc();
   bool goesAlong = llvm::is_contained(group_->mapOf(root), cut_);
-  inGrid(goesAlong ? cut_ : kWhole,
-         [&] { storeRoot(into, scansPieces ? joinParts(root, presentPiece()) : Value()); });
+  auto storesWhole = [&](Operation *member) {
+    return group_->mapOf(member) != group_->mapOf(root);
+  };
+  bool storesApart = goesAlong && llvm::any_of(group_->stored(), storesWhole);
+  // A grid with a point for each piece would store once for each of them what is known of all together.
+  if (storesApart)
+    inGrid(kWhole, [&] { storeMembers(/*likeRoot=*/false); });
+  loc_ = root->getLoc();
+  inGrid(goesAlong ? cut_ : kWhole, [&] {
+    if (!storesApart)
+      storeMembers(/*likeRoot=*/false);
+    loc_ = root->getLoc();
+    storeRoot(into, scansPieces ? joinParts(root, presentPiece()) : Value());
+  });
 }
 
 } // namespace ptl::ir

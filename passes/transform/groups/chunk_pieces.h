@@ -92,7 +92,7 @@ private:
   };
   Stored storeOfParts(mlir::Operation *op);
   void keepParts(mlir::Operation *op, const Stored &parts);
-  void emitInPieces(StoreOp into);
+  void emitInPieces(const RootStores &stores);
   void emitParts(llvm::ArrayRef<mlir::Operation *> ops);
   void inGrid(int64_t along, llvm::function_ref<void()> body);
   mlir::Value presentPiece();

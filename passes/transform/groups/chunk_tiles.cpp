@@ -306,7 +306,7 @@ bool ChunkEmitter::readsStorage(LoadOp load, const Access &access) {
     return true;
   auto isZero = [](Value offset) { return matchPattern(offset, m_Zero()); };
   // A tile may read what the grid writes only at its own place, which no other tile writes.
-  return groups_.size() == 1 && !access.isBox && into_.getDropped().empty() &&
+  return groups_.size() == 1 && load.getRef() == into_.getRef() && !access.isBox && into_.getDropped().empty() &&
          into_.getSteps().empty() && llvm::all_of(into_.getOffsets(), isZero) &&
          llvm::all_of(load.getOffsets(), isZero) && access.map() == group_->mapOf(group_->root());
 }

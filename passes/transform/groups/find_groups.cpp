@@ -30,10 +30,13 @@ public:
 private:
   using Groups = llvm::SmallVector<OpGroup *, 4>;
 
+  void findOnce();
+  bool keepApart();
   bool collectUsers(Operation &op, Groups &groups) const;
   bool joinsUsers(Operation &op, llvm::ArrayRef<OpGroup *> users);
   bool join(Operation *op, llvm::ArrayRef<OpGroup *> groups, OpGroup *own);
   void shareWithUsers(Operation &op, llvm::ArrayRef<OpGroup *> users, OpGroup *own);
+  bool storeInGroup(Operation &op, llvm::ArrayRef<OpGroup *> users);
   void shareReads();
   Groups allWith(llvm::ArrayRef<OpGroup *> groups) const;
   bool mayShare(llvm::ArrayRef<OpGroup *> groups) const;
@@ -51,6 +54,7 @@ private:
   std::vector<std::unique_ptr<OpGroup>> groups_; ///< in reverse program order
   llvm::DenseMap<Operation *, Groups> groupsOf_; ///< several where these share a grid
   llvm::EquivalenceClasses<OpGroup *> sharing_;  ///< those that share a grid with another one
+  llvm::DenseSet<Operation *> apart_;            ///< what no group can store with its own result
 };
 
 } // namespace
@@ -112,6 +116,9 @@ bool BlockGroups::mayShare(llvm::ArrayRef<OpGroup *> groups) const {
          (limits_.sharesArrays || storeApart(groups)) && mayShareGrid(groups);
 }
 
+/// How far behind a value a reduction is looked for.
+static constexpr int kMostSteps = 16;
+
 /// The reduction that a value is computed from, element by element; null: none that is near.
 static Operation *foldBehind(Operation *op, int steps) {
   if (!op || isReduction(op) || steps == 0 || !(isElementwise(op) || isView(op)))
@@ -127,7 +134,6 @@ static Operation *foldBehind(Operation *op, int steps) {
 /// whole in all of them; before that those that compute rows have other tiles than those that keep something of each row.
 bool BlockGroups::mayShareFolded(Operation *op, llvm::ArrayRef<OpGroup *> groups,
                                  llvm::ArrayRef<OpGroup *> all) const {
-  constexpr int kMostSteps = 16;
   if (mayShare(all))
     return true;
   Operation *fold = foldBehind(op, kMostSteps);
@@ -207,7 +213,50 @@ void BlockGroups::shareWithUsers(Operation &op, llvm::ArrayRef<OpGroup *> users,
     groupsOf_[&op].append(some);
 }
 
+/// Has a group that needs a value, other than from memory, store it with its own result, so that its grid reads once what both are computed
+/// from, as the scale of each row and the numbers that are divided by it. Other groups read what it has stored.
+bool BlockGroups::storeInGroup(Operation &op, llvm::ArrayRef<OpGroup *> users) {
+  if (!isTiled(&op) || op.getNumResults() != 1 || isInSchedule(&op) || apart_.contains(&op) ||
+      !(isReduction(&op) || limits_.sharesGrid(&op)))
+    return false;
+  auto takes = [&](OpGroup *group) {
+    if (keptApart(&op, group->root()) || isInSchedule(group->root()) || isScan(group->root()) ||
+        !isTiled(group->root()) || group->root()->getNumResults() != 1 ||
+        sharing_.findLeader(group) != sharing_.member_end() || !group->tryJoin(&op))
+      return false;
+    group->store(&op);
+    // What a value is folded from will join, too, which makes rows whole.
+    if ((group->storesOnce(&op) || foldBehind(&op, kMostSteps)) && maySettleTogether(group))
+      return true;
+    group->dropStored();
+    group->takeBack();
+    return false;
+  };
+  for (OpGroup *group : users)
+    if (takes(group)) {
+      groupsOf_[&op] = {group};
+      return true;
+    }
+  return false;
+}
+
+/// Notes the members that are stored of which the tiles of their groups turned out not to have each element once; true if there are any.
+bool BlockGroups::keepApart() {
+  bool isChanged = false;
+  for (const auto &group : groups_)
+    for (Operation *member : group->stored())
+      if (!group->storesOnce(member))
+        isChanged |= apart_.insert(member).second;
+  return isChanged;
+}
+
 void BlockGroups::find() {
+  do
+    findOnce();
+  while (keepApart());
+}
+
+void BlockGroups::findOnce() {
   groups_.clear();
   groupsOf_.clear();
   sharing_ = {};
@@ -224,6 +273,10 @@ void BlockGroups::find() {
     groups_.push_back(std::make_unique<OpGroup>(&op, limits_));
     OpGroup *own = groups_.back().get();
     groupsOf_[&op] = {own};
+    if (limits_.storesMembers && storeInGroup(op, users)) {
+      groups_.pop_back();
+      continue;
+    }
     bool mayShare = limits_.sharesGrid(&op) && (isTiled(&op) || dropsFromTiles(&op)) &&
                     !isProduct(&op) && !users.empty();
     if (mayShare)

@@ -38,9 +38,13 @@ llvm::SmallVector<GridEmitter::RootStores> GridEmitter::settle() {
     return llvm::any_of(groups_, [&](OpGroup *group) { return group->contains(user); });
   };
   std::vector<std::vector<RootStorage>> storages(groups_.size());
-  for (size_t i = 0; i < groups_.size(); ++i)
-    for (Value result : groups_[i]->root()->getResults())
+  for (size_t i = 0; i < groups_.size(); ++i) {
+    llvm::SmallVector<Value> results(groups_[i]->root()->getResults());
+    for (Operation *member : groups_[i]->stored())
+      results.push_back(member->getResult(0));
+    for (Value result : results)
       storages[i].push_back(allocateFor(b_, result, takesTiles));
+  }
   // Stores of several roots come together, behind all that they need, so that one grid can stand before them, and so
   // does one that others read what it has stored from.
   for (auto *bring : {&bringOperands, &bringStore})

@@ -50,10 +50,9 @@ protected:
   /// The name of the length of tiles along an axis, and the source location of its positions.
   virtual std::string tileName(int64_t id) = 0;
   virtual mlir::Location positionLoc() const { return loc_; }
-  /// Computes the root of the present group and stores each of its results by the corresponding
-  /// store.
+  /// Computes the root of the present group, and stores each of its results and each member that is stored by the corresponding store.
   virtual void emitGroup(llvm::ArrayRef<StoreOp> into) = 0;
-  /// The stores of a group's root, one for each result.
+  /// The stores of a group's root, one for each result, and those of members that are stored, too.
   using RootStores = llvm::SmallVector<StoreOp, 2>;
   /// Emits the code at the builder's insertion point: one grid, unless a derived emitter overrides
   /// it.

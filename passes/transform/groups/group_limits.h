@@ -54,6 +54,8 @@ struct GroupLimits {
   bool sharesArrays;
   /// A value that is stored for some of its users may be a tile of the grid of the others.
   bool sharesWithSome;
+  /// A grid may store other values than its root, of which it computes it.
+  bool storesMembers;
   size_t mostMembers;
 
   /// Whether an operation can be the root of a group, or is dead once groups have grids.

@@ -510,6 +510,17 @@ static bool differInMatrices(llvm::ArrayRef<AxisMap> products) {
   return llvm::any_of(ofBatch, [&](int64_t id) { return inMatrix.contains(id); });
 }
 
+bool OpGroup::storesOnce(Operation *member) const {
+  AxisMap map = mapOf(member);
+  if (map == mapOf(root_))
+    return !hasProduct();
+  llvm::SmallVector<int64_t> independent = parallel();
+  auto has = [](llvm::ArrayRef<int64_t> ids, int64_t id) { return llvm::is_contained(ids, id); };
+  return !hasProduct() &&
+         llvm::all_of(map, [&](int64_t id) { return id == kWhole || has(independent, id); }) &&
+         llvm::all_of(independent, [&](int64_t id) { return has(map, id); });
+}
+
 /// Whether the tiles of the group give what its operations do. The rules hold on all targets; what
 /// has been judged stays so while axes only become whole, as in the space of the root, so that what
 /// was added last is judged there.

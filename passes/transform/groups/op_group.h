@@ -44,6 +44,15 @@ public:
   /// The root and the operations that joined it, users before operands.
   llvm::SmallVector<mlir::Operation *> members() const;
   bool hasProduct() const { return !products_.empty(); }
+  /// Also stores the member that was added last, whose uses outside of the group load it then.
+  void store(mlir::Operation *member) { stored_.push_back(member); }
+  /// Undoes the last `store`.
+  void dropStored() { stored_.pop_back(); }
+  /// The members that are stored beside the root.
+  llvm::ArrayRef<mlir::Operation *> stored() const { return stored_; }
+  /// Whether the tiles of the root have each element of a member once: as elements of theirs, or as what is known of rows or columns that
+  /// they have whole. What joins later may change it.
+  bool storesOnce(mlir::Operation *member) const;
   /// Whether the root can be computed in tiles at all.
   bool isFeasible() const;
 
@@ -95,7 +104,7 @@ private:
   const GroupLimits *limits_;
   llvm::MapVector<mlir::Operation *, AxisMap> members_;
   llvm::DenseMap<mlir::Operation *, Maps> operands_;
-  llvm::SmallVector<mlir::Operation *, 2> products_, scans_;           ///< among the members
+  llvm::SmallVector<mlir::Operation *, 2> products_, scans_, stored_;  ///< among the members
   llvm::DenseMap<mlir::Value, llvm::SmallVector<Access, 2>> accesses_; ///< by origin
   llvm::SmallVector<Access, 4> newUses_; ///< of the member that is being added
   std::vector<SpaceAxis> axes_;

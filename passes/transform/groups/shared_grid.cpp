@@ -38,9 +38,18 @@ bool maySettleTogether(llvm::ArrayRef<OpGroup *> groups) {
   auto takes = [&](Operation *user) {
     return llvm::any_of(groups, [&](OpGroup *group) { return group->contains(user); });
   };
+  llvm::SmallVector<Value> results;
+  for (OpGroup *group : ordered) {
+    results.push_back(group->root()->getResult(0));
+    for (Operation *member : group->stored())
+      results.push_back(member->getResult(0));
+  }
+  llvm::sort(results, [](Value a, Value b) {
+    return a.getDefiningOp()->isBeforeInBlock(b.getDefiningOp());
+  });
   llvm::SmallVector<StoreOp> stores;
-  for (OpGroup *group : ordered)
-    if (StoreOp store = storeToReadBack(group->root()->getResult(0), takes))
+  for (Value result : results)
+    if (StoreOp store = storeToReadBack(result, takes))
       stores.push_back(store);
   // They go behind the last root in the order of the roots, which has to be that of stores to one array already.
   for (size_t later = 0; later < stores.size(); ++later)
@@ -48,8 +57,7 @@ bool maySettleTogether(llvm::ArrayRef<OpGroup *> groups) {
       if (stores[earlier].getRef() == stores[later].getRef() &&
           stores[later]->isBeforeInBlock(stores[earlier]))
         return false;
-  return llvm::all_of(groups, [&](OpGroup *group) {
-    Value result = group->root()->getResult(0);
+  return llvm::all_of(results, [&](Value result) {
     StoreOp store = storeToReadBack(result, takes);
     // Something that needs a stored value in the middle would keep the grids from being one.
     bool isNeeded = llvm::any_of(result.getUsers(), [&](Operation *user) {
@@ -80,7 +88,7 @@ bool mayShareGrid(llvm::ArrayRef<OpGroup *> groups) {
                       [&](const OpGroup *group) {
                         Operation *root = group->root();
                         return group->isFeasible() && root->getNumResults() == 1 &&
-                               !group->hasProduct() &&
+                               !group->hasProduct() && group->stored().empty() &&
                                root->getBlock() == first.root()->getBlock() &&
                                !keptApart(root, first.root()) && haveAlikeRoots(first, *group) &&
                                llvm::none_of(group->members(), isInSchedule) &&
