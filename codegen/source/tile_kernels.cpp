@@ -64,16 +64,38 @@ std::string OutlinedKernel::text(const std::string &name) const {
   return text + "{\n" + body + "}\n";
 }
 
+/// The names that lines of a body declare, in their order. An event's comment, which names what is read and written, is left out of the line.
+static std::string declaredNames(const std::string &body, std::vector<std::string> &names) {
+  std::string kept;
+  for (llvm::StringRef rest = body, line; !rest.empty();) {
+    std::tie(line, rest) = rest.split('\n');
+    llvm::StringRef words = line.ltrim(), comment;
+    auto [keyword, name] = words.split(' ');
+    if (llvm::is_contained({"buffer", "let", "var", "event", "for"}, keyword))
+      names.push_back(name.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; }).str());
+    if (keyword == "event")
+      std::tie(line, comment) = line.split("  // ");
+    kept += line.str() + "\n";
+  }
+  return kept;
+}
+
 std::string OutlinedKernel::key() const {
-  // Names of arguments do not matter, so equal kernels that are called with other arrays are
+  // Names of arguments and within the body do not matter, so equal kernels that are called with other arrays are
   // printed once.
   std::map<std::string, std::string> names;
+  std::vector<std::string> declared;
   for (const Argument &argument : arguments)
-    names[argument.name] = "%" + std::to_string(names.size());
-  for (const std::string &output : outputNames)
-    names[output] = "%" + std::to_string(names.size());
+    declared.push_back(argument.name);
+  declared.insert(declared.end(), outputNames.begin(), outputNames.end());
   // Places of the source do not matter either.
-  return renamed(takeOrigins(text("%")).text(), names);
+  std::string kept = declaredNames(takeOrigins(text("%")).text(), declared);
+  // Words that are printed are no names.
+  if (kept.find('"') != std::string::npos)
+    return kept;
+  for (const std::string &name : declared)
+    names.try_emplace(name, "%" + std::to_string(names.size()));
+  return renamed(kept, names);
 }
 
 // ---- The body -----------------------------------------------------------------------------------
