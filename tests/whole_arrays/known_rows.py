@@ -42,6 +42,20 @@ def norm_gradient(draw, b, c):
     return {"x": x, "g": g, "dy": dy}, {"dx": dx, "dg": (dy * h).sum(0)}
 
 
+def norm_gradient_kept(draw, b, c):
+    x, g, dy, m, s = draw(b, c), draw(c), draw(b, c), draw(b), np.abs(draw(b))
+    h, dh = (x - m[:, None]) * s[:, None], dy * g
+    dx = s[:, None] * (dh - dh.mean(1, keepdims=True) - h * (dh * h).mean(1, keepdims=True))
+    return {"x": x, "g": g, "dy": dy, "m": m, "s": s}, {"dg": (dy * h).sum(0), "db": dy.sum(0), "dx": dx, "t": h.sum()}
+
+
+def products(draw, b, c):
+    x, y, z = draw(b, c), draw(b, c), draw(b, c)
+    p, q = x * y, x * y + z
+    r = q / (1 + np.abs(q).sum(1, keepdims=True))
+    return {"x": x, "y": y, "z": z}, {"r": r, "c": p.sum(0), "most": q.max(), "w": p - p.max(0)}
+
+
 def of_planes(draw, n, h, c):
     x, g = draw(n, h, c), draw(c)
     d, s = centred(x, (1, 2), 1e-2)
@@ -75,6 +89,8 @@ CASES = {
     "softmax": (softmax, ROWS),
     "softmax_gradient": (softmax_gradient, ROWS),
     "norm_gradient": (norm_gradient, ROWS[1:]),
+    "norm_gradient_kept": (norm_gradient_kept, ROWS[1:]),
+    "products": (products, ROWS),
     "of_planes": (of_planes, [(1, 1, 1), (3, 5, 7), (33, 2, 40)]),
     "of_others": (of_others, [(1, 1, 1), (5, 7, 300), (40, 300, 3)]),
     "searched": (searched, [(1, 1), (40, 2), (5, 7), (33, 24), (17, 25), (3, 300)]),
