@@ -251,4 +251,10 @@ def narrow_rows(make):
         tg, tb = make.tensors(g, b) if torch else [None] * 2
         yield make(f"rows normalised, and how, {shape}", "normalised", (x, g, b), None,
                    lambda tx=tx, tg=tg, tb=tb: torch.native_layer_norm(tx, tg.shape, tg, tb, 1e-5)[0])  # fmt: skip
+        if torch:
+            _, middle, scale = torch.native_layer_norm(tx, tg.shape, tg, tb, 1e-5)
+            kept = [each.numpy().reshape(-1) for each in (middle, scale)]
+            yield make(f"rows normalised, back, {shape}", "normalised_back", (x, g, x, *kept), None,
+                       lambda tx=tx, tg=tg, tb=tb, m=middle, s=scale: torch.ops.aten.native_layer_norm_backward(
+                           tx, tx, tg.shape, m, s, tg, tb, [True] * 3)[0])  # fmt: skip
         yield make(f"best of rows, {shape}", "best_of_rows", (x,), lambda x=x: x.argmax(1), lambda tx=tx: tx.argmax(1), tolerance=0)

@@ -3,6 +3,7 @@
 #include "codegen/cpu/combiner.h"
 #include "codegen/cpu/elements.h"
 #include "codegen/cpu/extents.h"
+#include "codegen/cpu/fold_together.h"
 #include "codegen/cpu/lower_tasks.h"
 #include "codegen/cpu/lower_value.h"
 #include "codegen/cpu/streamed_store.h"
@@ -293,6 +294,7 @@ static bool isReadFromStorage(Lowering &l, ir::StoreOp op) {
 }
 
 void lowerStore(Lowering &l, ir::StoreOp op) {
+  foldStored(l, op.getValue());
   View base = *viewOf(l, op.getRef());
   View box = boxView(l, base, op.getOffsets(), op.getLengths(), op.getSteps(), op.getDropped());
   bool isRead = isReadFromStorage(l, op) &&

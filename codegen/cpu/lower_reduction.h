@@ -7,6 +7,9 @@ namespace ptl::cpu {
 
 /// Writes the result of a reduction. Returns false, and emits nothing, for other operations.
 bool produceReduction(Lowering &l, mlir::Operation *op, const View &dest);
+/// Writes the results of several reductions along the same axes, of operands with the same extents, in one pass over these. Returns false,
+/// and emits nothing, where each is better off alone.
+bool reduceTogether(Lowering &l, llvm::ArrayRef<mlir::Operation *> ops, llvm::ArrayRef<View> dests);
 /// The result of a reduction to a scalar; null for other operations.
 mlir::Value reducedScalar(Lowering &l, mlir::Operation *op);
 

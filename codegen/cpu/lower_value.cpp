@@ -2,6 +2,7 @@
 #include "codegen/cpu/lower_value.h"
 #include "codegen/cpu/elements.h"
 #include "codegen/cpu/extents.h"
+#include "codegen/cpu/fold_together.h"
 #include "codegen/cpu/in_place.h"
 #include "codegen/cpu/insert_in_place.h"
 #include "codegen/cpu/lower_elementwise.h"
@@ -56,6 +57,13 @@ int64_t costOf(Lowering &l, Value value) {
 // Deeper values are costly anyway, and operands may be shared again and again.
 static constexpr int kDeepestSettled = 6;
 
+// Whether a loop along the last axis loads an operand in front of it: it is in memory, and has one element for all positions there.
+static bool isLoadedOnce(Lowering &l, Value operand, Value result) {
+  auto own = arrayType(operand), all = arrayType(result);
+  return own && all && own.getRank() == all.getRank() && own.getRank() > 0 &&
+         own.getExtents().back().isOne() && !all.getExtents().back().isOne() && viewOf(l, operand);
+}
+
 // What several operations of the same element read is computed once.
 static int64_t settledCost(Lowering &l, Value value, int depth,
                            llvm::SmallPtrSetImpl<void *> &met) {
@@ -66,7 +74,8 @@ static int64_t settledCost(Lowering &l, Value value, int depth,
     return costOf(l, value);
   int64_t total = costOfOp(op);
   for (Value operand : op->getOperands())
-    total += settledCost(l, operand, depth + 1, met);
+    if (!isLoadedOnce(l, operand, value))
+      total += settledCost(l, operand, depth + 1, met);
   return std::min(total, costOf(l, value));
 }
 
@@ -178,6 +187,8 @@ View materialise(Lowering &l, Value array) {
   // The array is made by loops of its own, which are no part of the pass that wants it.
   llvm::SaveAndRestore<OnePass *> own(l.pass, nullptr);
   Operation *op = array.getDefiningOp();
+  if (foldTogether(l, op))
+    return l.views.find(array)->second;
   auto allocateFor = [&](Value value) {
     return allocate(l, cast<ir::ArrayType>(value.getType()).getElementType(), extentsOf(l, value));
   };
@@ -199,9 +210,6 @@ View materialise(Lowering &l, Value array) {
     mayOverwrite(l, array);
   return dest;
 }
-
-// What costs as much is computed once and loaded where it is needed again.
-static constexpr int64_t kCostlyToRepeat = 4;
 
 // An operand of an operation whose result is of that type; null: of no array.
 static void prepareOperand(Lowering &l, Operation *op, ir::ArrayType type, OpOperand &use) {

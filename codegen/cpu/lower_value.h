@@ -22,6 +22,8 @@ int64_t costOf(Lowering &l, mlir::Value value);
 /// Like `costOf`, once the value is prepared: whatever is in memory by now costs a load, however it
 /// was computed.
 int64_t settledCost(Lowering &l, mlir::Value array);
+/// What costs as much is computed once and loaded where it is needed again.
+constexpr int64_t kCostlyToRepeat = 4;
 /// Ensures that `elementAt` of the value needs no producer: the operands inside it that have one
 /// are materialised. `repeated` says that each element is read several times.
 void prepare(Lowering &l, mlir::Value array, bool repeated = false);

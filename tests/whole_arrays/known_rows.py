@@ -42,6 +42,20 @@ def norm_gradient(draw, b, c):
     return {"x": x, "g": g, "dy": dy}, {"dx": dx, "dg": (dy * h).sum(0)}
 
 
+def norm_gradient_kept(draw, b, c):
+    x, g, dy, m, s = draw(b, c), draw(c), draw(b, c), draw(b), np.abs(draw(b))
+    h, dh = (x - m[:, None]) * s[:, None], dy * g
+    dx = s[:, None] * (dh - dh.mean(1, keepdims=True) - h * (dh * h).mean(1, keepdims=True))
+    return {"x": x, "g": g, "dy": dy, "m": m, "s": s}, {"dg": (dy * h).sum(0), "db": dy.sum(0), "dx": dx, "t": h.sum()}
+
+
+def products(draw, b, c):
+    x, y, z = draw(b, c), draw(b, c), draw(b, c)
+    p, q = x * y, x * y + z
+    r = q / (1 + np.abs(q).sum(1, keepdims=True))
+    return {"x": x, "y": y, "z": z}, {"r": r, "c": p.sum(0), "most": q.max(), "w": p - p.max(0)}
+
+
 def of_planes(draw, n, h, c):
     x, g = draw(n, h, c), draw(c)
     d, s = centred(x, (1, 2), 1e-2)
@@ -68,6 +82,21 @@ def nearest(draw, a, b):
     return {"x": x}, {"y": np.abs(x).argmin(2).astype(np.int32)}
 
 
+def folded_together(draw, b, c):
+    x, y, k = draw(b, c), draw(b, c), (draw(b, c) * 100).astype(np.int32)
+    wanted = {"s": x.sum(1), "m": x.max(1), "d": (x * y).mean(1), "p": (y - x).min(1, keepdims=True)}
+    wanted |= {"cs": (x + y).sum(0), "cm": x.min(0), "cd": (x * y * y).sum(0)}
+    t = x - x.mean(1, keepdims=True) - y * np.abs(x).mean(1, keepdims=True)
+    of_numbers = {"ks": k.sum(1).astype(np.int32), "kl": k.min(0), "km": k.max(0)}
+    return {"x": x, "y": y, "k": k}, wanted | {"t": t} | of_numbers
+
+
+def planes_together(draw, n, h, c):
+    x, y = draw(n, h, c), draw(n, h, c)
+    wanted = {"a": (x * y).sum(1), "b": x.max(1), "c": x.sum((1, 2)), "d": (x + y).max((1, 2))}
+    return {"x": x, "y": y}, wanted | {"e": x.sum(0), "f": (x * y).min(0)}
+
+
 ROWS = [(1, 1), (5, 7), (3, 300), (70, 33), (130, 8)]
 CASES = {
     "normalised": (normalised, ROWS),
@@ -75,6 +104,10 @@ CASES = {
     "softmax": (softmax, ROWS),
     "softmax_gradient": (softmax_gradient, ROWS),
     "norm_gradient": (norm_gradient, ROWS[1:]),
+    "norm_gradient_kept": (norm_gradient_kept, ROWS[1:]),
+    "products": (products, ROWS),
+    "folded_together": (folded_together, [*ROWS, (40, 2), (33, 24)]),
+    "planes_together": (planes_together, [(1, 1, 1), (3, 5, 7), (33, 2, 40)]),
     "of_planes": (of_planes, [(1, 1, 1), (3, 5, 7), (33, 2, 40)]),
     "of_others": (of_others, [(1, 1, 1), (5, 7, 300), (40, 300, 3)]),
     "searched": (searched, [(1, 1), (40, 2), (5, 7), (33, 24), (17, 25), (3, 300)]),

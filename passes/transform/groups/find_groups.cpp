@@ -44,6 +44,7 @@ private:
                       llvm::ArrayRef<OpGroup *> all) const;
   bool areSeparate(llvm::ArrayRef<OpGroup *> groups, OpGroup *joining = nullptr) const;
   bool isOf(Operation *op, OpGroup *group) const;
+  Operation *firstUserIn(Operation *op, OpGroup *group) const;
   bool copyForGroups(Operation *op, bool forAll);
   std::vector<OpGroup *> fusedWith(OpGroup *group) const;
   std::vector<OpGroup *> sharingWith(OpGroup *group) const;
@@ -199,18 +200,35 @@ bool BlockGroups::joinsUsers(Operation &op, llvm::ArrayRef<OpGroup *> users) {
   return true;
 }
 
+/// Whether a value of these extents is as large as another one, or has single positions along some of its axes, as what is known of rows has
+/// beside what is made of them.
+static bool isPartOf(llvm::ArrayRef<Extent> own, llvm::ArrayRef<Extent> all) {
+  return own.size() == all.size() && llvm::all_of(llvm::zip(own, all), [](auto pair) {
+           return std::get<0>(pair).isOne() || std::get<0>(pair) == std::get<1>(pair);
+         });
+}
+
 /// What is stored anyway is a tile for those that share its grid: for all of its users or, where some have other tiles, as sums of columns
-/// beside a function of rows have, for those whose results have its shape; the others read what the grid has stored.
+/// beside a function of rows have, for those whose results have its shape or go on by its rows; the others read what the grid has stored.
 void BlockGroups::shareWithUsers(Operation &op, llvm::ArrayRef<OpGroup *> users, OpGroup *own) {
-  Groups some;
-  llvm::copy_if(users, std::back_inserter(some), [&](OpGroup *group) {
-    return extentsOf(group->root()->getResult(0).getType()) == extentsOf(op.getResult(0).getType());
-  });
-  bool isForSome = limits_.sharesWithSome && !some.empty() && some.size() < users.size();
-  if (join(&op, users, own))
+  if (join(&op, users, own)) {
     groupsOf_[&op].append(users.begin(), users.end());
-  else if (isForSome && join(&op, some, own))
+    return;
+  }
+  llvm::ArrayRef<Extent> extents = extentsOf(op.getResult(0).getType());
+  auto joinThose = [&](auto isOne) {
+    Groups some;
+    llvm::copy_if(users, std::back_inserter(some), [&](OpGroup *group) {
+      return isOne(extentsOf(group->root()->getResult(0).getType()));
+    });
+    bool isForSome = limits_.sharesWithSome && !some.empty() && some.size() < users.size();
+    if (!isForSome || !join(&op, some, own))
+      return false;
     groupsOf_[&op].append(some);
+    return true;
+  };
+  if (!joinThose([&](llvm::ArrayRef<Extent> all) { return isPartOf(extents, all); }))
+    joinThose([&](llvm::ArrayRef<Extent> all) { return extents == all; });
 }
 
 /// Has a group that needs a value, other than from memory, store it with its own result, so that its grid reads once what both are computed
@@ -343,6 +361,15 @@ void BlockGroups::shareReads() {
   }
 }
 
+/// The first user in the program that is a member of the group; null: none.
+Operation *BlockGroups::firstUserIn(Operation *op, OpGroup *group) const {
+  Operation *first = nullptr;
+  for (Operation *user : op->getUsers())
+    if (isOf(user, group) && (!first || user->isBeforeInBlock(first)))
+      first = user;
+  return first;
+}
+
 /// Groups that go on with the value element by element take a copy as a member of theirs; `forAll`: all of them, those that fold it too, or
 /// none.
 bool BlockGroups::copyForGroups(Operation *op, bool forAll) {
@@ -367,8 +394,12 @@ bool BlockGroups::copyForGroups(Operation *op, bool forAll) {
   for (OpGroup *group : users.size() > 1 ? users : llvm::SmallVector<OpGroup *>()) {
     if (!goesOn(group))
       continue;
-    OpBuilder builder(op);
-    Operation *copy = builder.clone(*op);
+    // Users that are in several groups have the copy for the first of these.
+    Operation *first = firstUserIn(op, group);
+    if (!first)
+      continue;
+    // What it is made of is needed where the group needs it, not before.
+    Operation *copy = OpBuilder(first).clone(*op);
     op->replaceUsesWithIf(copy->getResults(),
                           [&](OpOperand &use) { return isOf(use.getOwner(), group); });
     isCopied = true;
@@ -378,11 +409,11 @@ bool BlockGroups::copyForGroups(Operation *op, bool forAll) {
 
 bool BlockGroups::makeAgain() {
   bool isCopied = false;
-  if (limits_.isMadeAgain)
+  if (limits_.isMadeAgain || limits_.isMadeByAll)
     for (const auto &group : groups_)
       if (Operation *op = group->root();
-          (limits_.isMadeAgain(op) && copyForGroups(op, /*forAll=*/false)) ||
-          (limits_.isMadeByAll(op) && copyForGroups(op, /*forAll=*/true))) {
+          (limits_.isMadeAgain && limits_.isMadeAgain(op) && copyForGroups(op, /*forAll=*/false)) ||
+          (limits_.isMadeByAll && limits_.isMadeByAll(op) && copyForGroups(op, /*forAll=*/true))) {
         isCopied = true;
         if (op->use_empty()) {
           groupsOf_.erase(op);

@@ -158,9 +158,17 @@ bool hasNoBytes(Operation *op) {
   });
 }
 
-/// Counts the additions that a value is worth, computed from arrays in memory, of which one at most may be as large as it; false where it
+/// What is known of the arrays that a value takes a few steps from.
+struct FewSteps {
+  bool (*isStep)(Operation *);
+  size_t mostSources;
+  int left; ///< steps, in additions
+  llvm::SmallSetVector<Value, 2> sources;
+};
+
+/// Counts the additions that a value is worth, computed from arrays in memory, of which few may be as large as it; false where it
 /// takes something else, or too many.
-bool isOfFewSteps(Value value, llvm::ArrayRef<Extent> extents, int &steps, Value &source) {
+bool isOfFewSteps(Value value, llvm::ArrayRef<Extent> extents, FewSteps &few) {
   if (!isa<ArrayType>(value.getType()))
     return true;
   if (isSmallBeside(value, extents))
@@ -169,31 +177,41 @@ bool isOfFewSteps(Value value, llvm::ArrayRef<Extent> extents, int &steps, Value
   if (op && isFill(op))
     return true;
   if (!op || isa<LoadOp>(op)) {
-    bool isOther = source && source != value;
-    source = value;
-    return !isOther && staysInMemory(value);
+    few.sources.insert(value);
+    return few.sources.size() <= few.mostSources && staysInMemory(value);
   }
-  if (!isElementwise(op) || isView(op) || !isNative(op) || !hasNoBytes(op) ||
+  if (!isElementwise(op) || isView(op) || !few.isStep(op) ||
       extentsOf(op->getResult(0).getType()) != extents)
     return false;
-  steps -= opLowering(recordOf(op)->id).cpuCost;
-  if (steps < 0)
+  few.left -= opLowering(recordOf(op)->id).cpuCost;
+  return few.left >= 0 && llvm::all_of(op->getOperands(), [&](Value operand) {
+           return isOfFewSteps(operand, extents, few);
+         });
+}
+
+/// Whether a value takes a few such steps from so many arrays in memory, whose elements are no longer than its own, and from what is small
+/// beside it.
+bool isMadeByAll(Operation *op, bool (*isStep)(Operation *), size_t mostSources) {
+  constexpr int kMostSteps = 4;
+  if (!isArray(op) || isScheduled(op) || !isElementwise(op) || isView(op))
     return false;
-  return llvm::all_of(op->getOperands(),
-                      [&](Value operand) { return isOfFewSteps(operand, extents, steps, source); });
+  FewSteps few{isStep, mostSources, kMostSteps, {}};
+  auto bitsOf = [](Value v) { return elementTypeOf(v.getType()).getIntOrFloatBitWidth(); };
+  return isOfFewSteps(op->getResult(0), extentsOf(op->getResult(0).getType()), few) &&
+         llvm::all_of(few.sources,
+                      [&](Value source) { return bitsOf(source) <= bitsOf(op->getResult(0)); });
 }
 
 /// Elements of matrices: a tile of one loads what is small for many rows at once, and one of an image for each line.
 bool isMadeByAllOnChip(Operation *op) {
-  constexpr int kMostSteps = 4;
-  if (!isArray(op) || isScheduled(op) || !isElementwise(op) ||
-      rankOf(op->getResult(0).getType()) > 2)
-    return false;
-  int steps = kMostSteps;
-  Value source;
-  auto bitsOf = [](Value v) { return elementTypeOf(v.getType()).getIntOrFloatBitWidth(); };
-  return isOfFewSteps(op->getResult(0), extentsOf(op->getResult(0).getType()), steps, source) &&
-         (!source || bitsOf(source) <= bitsOf(op->getResult(0)));
+  auto isStep = [](Operation *step) { return isNative(step) && hasNoBytes(step); };
+  return isArray(op) && rankOf(op->getResult(0).getType()) <= 2 &&
+         isMadeByAll(op, isStep, /*mostSources=*/1);
+}
+
+/// To write an array takes as long as to read it twice, as lines are read before they are written.
+bool isMadeByAllOnCpu(Operation *op) {
+  return isMadeByAll(op, [](Operation *) { return true; }, /*mostSources=*/2);
 }
 
 } // namespace
@@ -216,7 +234,7 @@ const GroupLimits kCpuLimits = {
     .isMember = isCpuCandidate,
     .mustBeStored = isStoredOnCpu,
     .isMadeAgain = nullptr,
-    .isMadeByAll = nullptr,
+    .isMadeByAll = isMadeByAllOnCpu,
     .sharesGrid = [](Operation *) { return true; },
     .sharesReads = [](Operation *) { return true; },
 };
