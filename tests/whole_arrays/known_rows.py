@@ -97,6 +97,36 @@ def planes_together(draw, n, h, c):
     return {"x": x, "y": y}, wanted | {"e": x.sum(0), "f": (x * y).min(0)}
 
 
+def quantised(draw, b, c):
+    # Halves of the scale are no ties: the quotients of others differ by less than what rounding sees.
+    x = np.round(draw(b, c) * 8)
+    s = (np.abs(x).max(1, keepdims=True) / np.float32(127) + np.float32(0.01)).astype(np.float32)
+    return {"x": x}, {"q": np.rint(np.clip(x / s, -100, 100)).astype(np.int8), "s": s}
+
+
+def kept(draw, b, c):
+    x, g = draw(b, c), draw(c)
+    d, s = centred(x, 1, 1e-2)
+    return {"x": x, "g": g}, {"m": x.mean(1, keepdims=True), "h": d, "y": d * s * g}
+
+
+def of_columns(draw, b, c):
+    x = draw(b, c)
+    return {"x": x}, {"c": x.mean(0, keepdims=True), "y": x - x.mean(0), "t": x.max(keepdims=True), "z": x - x.max()}
+
+
+def in_place(draw, b, c):
+    x = draw(b, c)
+    s = np.abs(x).max(1, keepdims=True)
+    return {"x": x}, {"s": s, "z": 2 * s, "x": x / (s + 1)}
+
+
+def overwritten(draw, b, c):
+    x, s = draw(b, c), draw(b, 1)
+    t = x.sum(1, keepdims=True)
+    return {"x": x, "s": s}, {"y": x * s + x / (np.abs(t) + 1), "s": t}
+
+
 ROWS = [(1, 1), (5, 7), (3, 300), (70, 33), (130, 8)]
 CASES = {
     "normalised": (normalised, ROWS),
@@ -112,4 +142,9 @@ CASES = {
     "of_others": (of_others, [(1, 1, 1), (5, 7, 300), (40, 300, 3)]),
     "searched": (searched, [(1, 1), (40, 2), (5, 7), (33, 24), (17, 25), (3, 300)]),
     "nearest": (nearest, [(1, 1), (5, 7), (3, 40)]),
+    "quantised": (quantised, ROWS),
+    "kept": (kept, ROWS[1:]),
+    "of_columns": (of_columns, [*ROWS, (3000, 20)]),
+    "in_place": (in_place, [*ROWS, (2, 9000)]),
+    "overwritten": (overwritten, ROWS),
 }
