@@ -4,6 +4,7 @@
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/analysis/op_info.h"
 #include "passes/passes.h"
+#include "passes/transform/shared_box.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,9 +22,6 @@ using namespace mlir;
 
 namespace ptl::ir {
 namespace {
-
-/// The most that a box of several may have: it takes two slots of the vector memory beside what is computed.
-constexpr int64_t kMostBytes = 32 * 1024;
 
 /// A box of global memory, as an operation that loads it says it.
 struct Box {
@@ -70,15 +68,6 @@ static int64_t rowsOf(Type type) {
   return rows.isConstant() ? rows.length : rows.capacity;
 }
 
-/// Bytes of so many rows of a tile; nothing where that has no bound.
-static std::optional<int64_t> bytesOf(Type type, int64_t rows) {
-  const Extent &cols = extentsOf(type).back();
-  int64_t capacity = cols.isConstant() ? cols.length : cols.capacity;
-  if (capacity == Extent::kUnknown || rows == Extent::kUnknown)
-    return std::nullopt;
-  return rows * capacity * elementTypeOf(type).getIntOrFloatBitWidth() / 8;
-}
-
 /// A box of rows that are whole lines of memory, and of which elementwise operations alone read: others see a tile under another shape.
 template <typename OpT> static std::optional<Box> boxOf(OpT op, Value array) {
   auto type = dyn_cast<ArrayType>(op.getType());
@@ -86,7 +75,7 @@ template <typename OpT> static std::optional<Box> boxOf(OpT op, Value array) {
                 !type.getElementType().isInteger(1) && op.getSteps().empty() &&
                 !extentsOf(type).back().isOne();
   bool isRead = llvm::all_of(op->getUsers(), [](Operation *user) { return isElementwise(user); });
-  if (!isRows || !isRead || !bytesOf(type, rowsOf(type)))
+  if (!isRows || !isRead || !bytesOfRows(type, rowsOf(type)))
     return std::nullopt;
   Box box{op,
           array,
@@ -177,8 +166,17 @@ static void share(llvm::MutableArrayRef<Box> boxes, int64_t more) {
     box.op->erase();
 }
 
-/// Shares what lies close to each other in a family.
-static void shareFamily(Family &family) {
+namespace {
+/// Boxes of a sorted family that are parts of one.
+struct Run {
+  llvm::MutableArrayRef<Box> boxes;
+  int64_t more = 0;  ///< rows of the last one behind those of the first
+  int64_t bytes = 0; ///< of what is computed with it
+};
+} // namespace
+
+/// What lies close to each other in a family and is a quarter less to load together, in boxes of at most so many bytes.
+static void findRuns(Family &family, int64_t mostBytes, std::vector<Run> &runs) {
   llvm::stable_sort(family, [](const Box &a, const Box &b) { return a.number < b.number; });
   Type type = family.front().op->getResult(0).getType();
   int64_t rows = rowsOf(type);
@@ -186,12 +184,33 @@ static void shareFamily(Family &family) {
     auto behind = [&](size_t i) { return family[i].number - family[begin].number; };
     // Boxes without a common row are loaded apart.
     for (end = begin + 1; end < family.size() && behind(end) < rows; ++end)
-      if (*bytesOf(type, rows + behind(end)) > kMostBytes)
+      if (*bytesOfRows(type, rows + behind(end)) > mostBytes)
         break;
     int64_t more = behind(end - 1), apart = static_cast<int64_t>(end - begin) * rows;
     if (end - begin > 1 && (rows + more) * 4 <= apart * 3)
-      share(llvm::MutableArrayRef(family).slice(begin, end - begin), more);
+      runs.push_back({llvm::MutableArrayRef(family).slice(begin, end - begin), more,
+                      *computedBytesOfRows(type, rows + more)});
   }
+}
+
+/// Shares what lies close to each other in the families of a block, which are there together: larger boxes where all of them have room, else
+/// only small ones, which leave room for what is computed however many there are.
+static void shareFamilies(std::vector<Family> &families) {
+  auto runsUpTo = [&](int64_t mostBytes) {
+    std::vector<Run> runs;
+    for (Family &family : families)
+      if (family.size() > 1)
+        findRuns(family, mostBytes, runs);
+    return runs;
+  };
+  std::vector<Run> runs = runsUpTo(kMostBytesOfLargeBox);
+  int64_t together = 0;
+  for (const Run &run : runs)
+    together += run.bytes;
+  if (together > kMostBytesTogether)
+    runs = runsUpTo(kMostBytesOfBox);
+  for (Run &run : runs)
+    share(run.boxes, run.more);
 }
 
 /// Within what neither writes nor checks anything: a box must not be loaded before what it depends on, nor before a check of its bounds.
@@ -214,9 +233,7 @@ static void shareIn(Block &block) {
     }
   }
   close();
-  for (Family &family : complete)
-    if (family.size() > 1)
-      shareFamily(family);
+  shareFamilies(complete);
 }
 
 // ---- single elements ----------------------------------------------------------------------------

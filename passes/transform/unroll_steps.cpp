@@ -4,6 +4,7 @@
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/op_kinds.h"
 #include "passes/transform/groups/group_schedule.h"
+#include "passes/transform/shared_box.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -60,47 +61,73 @@ static bool isSumWith(Value position, Value part) {
   return rest && isSumWith(rest.getLhs(), part);
 }
 
-/// Whether a box of an array in global memory begins a row later in each round of a loop, and has so many rows that most of them come in
-/// several rounds, and so few that boxes of all rounds have room on chip.
-static bool isRowOfRound(SliceOp slice, scf::ForOp loop) {
-  constexpr int64_t kMostBytes = 16 * 1024, kFewestRows = 4;
+/// The rows of a box of an array in global memory that begins a row later in each round of a loop, and has so many that most of them come in
+/// several rounds; 0: it is another one.
+static int64_t rowsOfRound(SliceOp slice, scf::ForOp loop) {
+  constexpr int64_t kFewestRows = 4;
   auto type = dyn_cast<ArrayType>(slice.getType());
   if (!type || type.getRank() != 2 || type.getElementType().isInteger(1) ||
       !slice.getSteps().empty() ||
       cast<ArrayType>(slice.getSource().getType()).getPlace() != Place::Gm)
-    return false;
-  const Extent &rows = type.getExtents()[0], &cols = type.getExtents()[1];
-  if (rows.capacity < kFewestRows || cols.capacity == Extent::kUnknown ||
-      rows.capacity * cols.capacity * type.getElementType().getIntOrFloatBitWidth() / 8 >
-          kMostBytes)
-    return false;
+    return 0;
+  int64_t rows = type.getExtents()[0].capacity;
+  if (rows < kFewestRows || !bytesOfRows(type, rows))
+    return 0;
   size_t axis = 0;
   while (llvm::is_contained(slice.getDropped(), static_cast<int64_t>(axis)))
     ++axis;
-  return isSumWith(slice.getOffsets()[axis], loop.getInductionVar());
+  return isSumWith(slice.getOffsets()[axis], loop.getInductionVar()) ? rows : 0;
+}
+
+namespace {
+/// What the rounds of a loop, and of all loops in it, come to if they are copied.
+struct Copies {
+  int64_t rounds = 1, operations = 0;
+  bool isPlain = true;
+  llvm::SmallVector<std::pair<Type, int64_t>> boxes; ///< that have rows in common, and how many
+};
+} // namespace
+
+static Copies copiesOf(scf::ForOp outer, const UnrollLimits &limits) {
+  Copies all;
+  outer->walk([&](Operation *op) {
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      std::optional<int64_t> rounds = roundsOf(loop);
+      all.isPlain &= rounds && *rounds <= limits.rounds &&
+                     loop->getDiscardableAttrDictionary().empty() && !handsOnOutside(loop);
+      all.rounds = std::min(all.rounds * rounds.value_or(limits.operations), limits.operations);
+    } else if (!op->hasTrait<OpTrait::IsTerminator>()) {
+      all.isPlain &= isStep(op);
+      ++all.operations;
+    }
+    if (auto slice = dyn_cast<SliceOp>(op))
+      if (int64_t rows = rowsOfRound(slice, outer))
+        all.boxes.push_back({slice.getType(), rows});
+  });
+  return all;
+}
+
+/// Whether what rounds have in common has room on chip: of few rounds with small boxes always; else all of them are counted, as they are when
+/// they share rows.
+static bool haveRoom(const Copies &all, int64_t outerRounds) {
+  constexpr int64_t kFewRounds = 16, kFewBytes = 16 * 1024;
+  bool areSmall =
+      all.rounds <= kFewRounds && llvm::any_of(all.boxes, [&](const std::pair<Type, int64_t> &box) {
+        return *bytesOfRows(box.first, box.second) <= kFewBytes;
+      });
+  int64_t together = 0;
+  for (auto [type, rows] : all.boxes)
+    together += *computedBytesOfRows(type, rows + outerRounds - 1) * (all.rounds / outerRounds);
+  return areSmall || together <= kMostBytesTogether;
 }
 
 /// Whether a loop of a kernel, with all loops in it, is short and computes elements from boxes with common rows. Loops with modifiers stay as
 /// their author wants them.
 static bool isStencil(scf::ForOp outer, const UnrollLimits &limits) {
-  constexpr int64_t kMostCopies = 16;
-  int64_t copies = 1, operations = 0;
-  bool isPlain = true, hasRows = false;
-  outer->walk([&](Operation *op) {
-    if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      std::optional<int64_t> rounds = roundsOf(loop);
-      isPlain &= rounds && *rounds <= limits.rounds &&
-                 loop->getDiscardableAttrDictionary().empty() && !handsOnOutside(loop);
-      copies *= rounds.value_or(kMostCopies + 1);
-      copies = std::min(copies, kMostCopies + 1);
-    } else if (!op->hasTrait<OpTrait::IsTerminator>()) {
-      isPlain &= isStep(op);
-      ++operations;
-    }
-    if (auto slice = dyn_cast<SliceOp>(op))
-      hasRows |= isRowOfRound(slice, outer);
-  });
-  return isPlain && hasRows && copies <= kMostCopies && operations * copies <= limits.operations;
+  constexpr int64_t kMostRounds = 32;
+  Copies all = copiesOf(outer, limits);
+  return all.isPlain && !all.boxes.empty() && all.rounds <= kMostRounds &&
+         all.operations * all.rounds <= limits.operations && haveRoom(all, *roundsOf(outer));
 }
 
 void unrollStencils(func::FuncOp function, const UnrollLimits &limits) {

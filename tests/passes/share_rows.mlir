@@ -67,3 +67,43 @@ func.func @weights(%x: !ptl.array<f32[H, W], gm>, %k: !ptl.array<f32[9], gm>, %y
   }
   return
 }
+// Large boxes are shared where all of them together have room.
+func.func @large(%x: !ptl.array<f32[H, 514], gm>, %y: !ptl.ref<f32[H, 512], gm>, %h: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c16 = arith.constant 16 : index
+  %c512 = arith.constant 512 : index
+  ptl.parallel (%i) = (%c0) to (%h) step (%c16) {
+    %below = arith.addi %i, %c1 : index
+    %a = ptl.slice %x[%i, %c0] [%c16, %c512] drop [] : <f32[H, 514], gm> -> !ptl.array<f32[16, 512]>
+    %b = ptl.slice %x[%below, %c0] [%c16, %c512] drop [] : <f32[H, 514], gm> -> !ptl.array<f32[16, 512]>
+    %c = ptl.slice %x[%i, %c2] [%c16, %c512] drop [] : <f32[H, 514], gm> -> !ptl.array<f32[16, 512]>
+    %d = ptl.slice %x[%below, %c2] [%c16, %c512] drop [] : <f32[H, 514], gm> -> !ptl.array<f32[16, 512]>
+    %ab = ptl.add %a, %b : (!ptl.array<f32[16, 512]>, !ptl.array<f32[16, 512]>) -> !ptl.array<f32[16, 512]>
+    %abc = ptl.add %ab, %c : (!ptl.array<f32[16, 512]>, !ptl.array<f32[16, 512]>) -> !ptl.array<f32[16, 512]>
+    %s = ptl.add %abc, %d : (!ptl.array<f32[16, 512]>, !ptl.array<f32[16, 512]>) -> !ptl.array<f32[16, 512]>
+    ptl.store %s, %y[%i, %c0] [%c16, %c512] drop [] : !ptl.array<f32[16, 512]>, <f32[H, 512], gm>
+  }
+  return
+}
+// These have not: `bf16` is converted before anything is computed with it, so each counts twice.
+func.func @converted(%x: !ptl.array<bf16[H, 1026], gm>, %y: !ptl.ref<bf16[H, 1024], gm>, %h: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c16 = arith.constant 16 : index
+  %c1024 = arith.constant 1024 : index
+  ptl.parallel (%i) = (%c0) to (%h) step (%c16) {
+    %below = arith.addi %i, %c1 : index
+    %a = ptl.slice %x[%i, %c0] [%c16, %c1024] drop [] : <bf16[H, 1026], gm> -> !ptl.array<bf16[16, 1024]>
+    %b = ptl.slice %x[%below, %c0] [%c16, %c1024] drop [] : <bf16[H, 1026], gm> -> !ptl.array<bf16[16, 1024]>
+    %c = ptl.slice %x[%i, %c2] [%c16, %c1024] drop [] : <bf16[H, 1026], gm> -> !ptl.array<bf16[16, 1024]>
+    %d = ptl.slice %x[%below, %c2] [%c16, %c1024] drop [] : <bf16[H, 1026], gm> -> !ptl.array<bf16[16, 1024]>
+    %ab = ptl.add %a, %b : (!ptl.array<bf16[16, 1024]>, !ptl.array<bf16[16, 1024]>) -> !ptl.array<bf16[16, 1024]>
+    %abc = ptl.add %ab, %c : (!ptl.array<bf16[16, 1024]>, !ptl.array<bf16[16, 1024]>) -> !ptl.array<bf16[16, 1024]>
+    %s = ptl.add %abc, %d : (!ptl.array<bf16[16, 1024]>, !ptl.array<bf16[16, 1024]>) -> !ptl.array<bf16[16, 1024]>
+    ptl.store %s, %y[%i, %c0] [%c16, %c1024] drop [] : !ptl.array<bf16[16, 1024]>, <bf16[H, 1024], gm>
+  }
+  return
+}

@@ -52,6 +52,22 @@ def upwards(draw, h):
     return {"x": x, "k": k}, {"y": beyond(x, 3, i - 1, [2])[:, 0] + 1, "z": beyond(k, 9, i - 2, np.arange(8))}
 
 
+def windows(x, size):
+    """Those of this size that lie inside of `x`, one beside the other."""
+    h, w = (n - size + 1 for n in x.shape)
+    return np.stack([x[i : i + h, j : j + w] for i in range(size) for j in range(size)])
+
+
+def largest_of_three(draw, h, w):
+    x = draw(h + 2, w + 2)
+    return {"x": x}, {"y": windows(x, 3).max(axis=0)}
+
+
+def of_five(draw, h, w):
+    x, few = draw(h + 4, w + 4), draw(h, w).astype(np.float16)
+    return {"x": x, "h": few}, {"y": windows(x, 5).sum(axis=0), "z": windows(np.pad(few, 2, constant_values=-1), 5).max(axis=0)}
+
+
 CASES = {
     "blurred": (blurred, [(37, 130), (16, 64), (5, 3), (1, 1), (70, 65)]),
     "dilated": (dilated, [(19, 150), (3, 30), (1, 1), (9, 64)]),
@@ -59,6 +75,8 @@ CASES = {
     "volume": (volume, [(3, 9, 70), (2, 17, 5), (1, 1, 1)]),
     "sharpened": (sharpened, [(37, 130), (3, 3), (200, 33), (9, 700), (1000, 20)]),
     "convolved": (convolved, [(37, 130), (1, 1), (16, 64), (70, 65)]),
+    "largest_of_three": (largest_of_three, [(35, 1030), (16, 512), (1, 1)]),
+    "of_five": (of_five, [(19, 530), (8, 256), (1, 1)]),
     "of_few_bits": (of_few_bits, [(19, 70), (3, 200), (1, 1)]),
     "upwards": (upwards, [(150,), (1,), (64,)]),
 }  # fmt: skip
