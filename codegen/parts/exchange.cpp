@@ -58,9 +58,9 @@ OwnResult exchangeAsRank(const GroupMove &group, const OwnPart &own, size_t elem
 
 /// With elements that are `Word`s: parts have as much memory as their elements take.
 template <typename Word>
-static std::vector<Bytes> exchangeWords(const GroupMove &group, std::vector<Bytes> sources,
-                                        const movement::CombineBytes &combine, uint64_t seed,
-                                        std::string &why) {
+static std::string exchangeWords(const GroupMove &group, std::vector<Bytes> sources,
+                                 const movement::CombineBytes &combine, uint64_t seed,
+                                 const TakeResult &take) {
   std::vector<std::vector<Word>> words;
   for (Bytes &source : sources) {
     std::vector<Word> &each = words.emplace_back(source.size() / sizeof(Word));
@@ -72,30 +72,28 @@ static std::vector<Bytes> exchangeWords(const GroupMove &group, std::vector<Byte
             static_cast<int64_t>(count), fromFirst);
   };
   movement::Execution<Word> execution(group.list, std::move(words), combineWords);
-  why = execution.run(seed);
-  std::vector<Bytes> results;
-  for (size_t rank = 0; rank < sources.size() && why.empty(); ++rank) {
-    const std::vector<Word> &result = execution.result(rank);
-    const auto *first = reinterpret_cast<const uint8_t *>(result.data());
-    results.emplace_back(first, first + result.size() * sizeof(Word));
+  if (std::string why = execution.run(seed); !why.empty())
+    return why;
+  for (size_t rank = 0; rank < sources.size(); ++rank) {
+    const std::vector<Word> result = execution.takeResult(rank);
+    take(rank, {reinterpret_cast<const uint8_t *>(result.data()), result.size() * sizeof(Word)});
   }
-  return results;
+  return {};
 }
 
-std::vector<Bytes> exchangeTogether(const GroupMove &group, size_t elementBytes,
-                                    std::vector<Bytes> sources,
-                                    const movement::CombineBytes &combine, uint64_t seed,
-                                    std::string &why) {
+std::string exchangeTogether(const GroupMove &group, size_t elementBytes,
+                             std::vector<Bytes> sources, const movement::CombineBytes &combine,
+                             uint64_t seed, const TakeResult &take) {
   // Elements of all types have one of these sizes.
   switch (elementBytes) {
   case 1:
-    return exchangeWords<uint8_t>(group, std::move(sources), combine, seed, why);
+    return exchangeWords<uint8_t>(group, std::move(sources), combine, seed, take);
   case 2:
-    return exchangeWords<uint16_t>(group, std::move(sources), combine, seed, why);
+    return exchangeWords<uint16_t>(group, std::move(sources), combine, seed, take);
   case 4:
-    return exchangeWords<uint32_t>(group, std::move(sources), combine, seed, why);
+    return exchangeWords<uint32_t>(group, std::move(sources), combine, seed, take);
   default:
-    return exchangeWords<uint64_t>(group, std::move(sources), combine, seed, why);
+    return exchangeWords<uint64_t>(group, std::move(sources), combine, seed, take);
   }
 }
 

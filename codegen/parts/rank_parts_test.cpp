@@ -179,14 +179,13 @@ std::string exchangedOtherwise(const movement::Request &request, ElemKind elem, 
   Bytes wanted = bytesOf(isFolded ? Value::array(expected) : gathered);
   for (movement::Algorithm algorithm : algorithmsFor(request)) {
     group.list = makeSteps(request, algorithm);
-    std::string why;
-    std::vector<Bytes> results =
-        exchangeTogether(group, elemBytes(elem), bytes, combining(fold, elem), seed, why);
-    if (!why.empty())
-      return why;
-    for (const Bytes &result : results)
-      if (result != wanted)
-        return std::string(elemName(elem)) + ": another result than that of the fold";
+    bool isOther = false;
+    std::string why = exchangeTogether(group, elemBytes(elem), bytes, combining(fold, elem), seed,
+                                       [&](size_t, std::span<const uint8_t> result) {
+                                         isOther |= !std::ranges::equal(result, wanted);
+                                       });
+    if (!why.empty() || isOther)
+      return std::string(elemName(elem)) + ": another result than that of the fold" + why;
   }
   return "";
 }

@@ -42,19 +42,19 @@ void PartsMoves::moveGroup(const GroupMove &group, const PlacedValue &value, Fol
     sources.push_back(each.isNone() ? Bytes() : bytesOf(each));
   // The order in which steps arrive is drawn anew each time: a result that depended on it would not be stable, and tests would
   // notice.
-  std::string why;
-  std::vector<Bytes> results = exchangeTogether(group, elemBytes(value.elem), std::move(sources),
-                                                combining(fold, value.elem), nextSeed(), why);
+  std::string why = exchangeTogether(
+      group, elemBytes(value.elem), std::move(sources), combining(fold, value.elem), nextSeed(),
+      [&](size_t rank, std::span<const uint8_t> bytes) {
+        // A part that is in the group but not in the placement afterwards only sent.
+        if (uint32_t part = group.parts[rank]; grid_.holds(value.placement, part))
+          give(group, rank, blocks[rank],
+               valueOfBytes(value.elem, shapeOfBox(givenTo(group, rank, blocks[rank])),
+                            bytes.data()),
+               to[part]);
+      });
   if (!why.empty())
     stop(RunStatus::Fault, "the steps of `" + std::string(value.movement->name) + "`: " + why,
          value);
-  // A part that is in the group but not in the placement afterwards only sent.
-  for (size_t rank = 0; rank < group.parts.size(); ++rank)
-    if (uint32_t part = group.parts[rank]; grid_.holds(value.placement, part))
-      give(group, rank, blocks[rank],
-           valueOfBytes(value.elem, shapeOfBox(givenTo(group, rank, blocks[rank])),
-                        results[rank].data()),
-           to[part]);
 }
 
 std::vector<GroupMove> PartsMoves::groupsOfMove(ValueId id) {
@@ -127,7 +127,11 @@ void PartsRun::route(ValueId id) {
       auto me = static_cast<size_t>(rank);
       results[me] = asRank(group, value, size, sources[me], {});
     } else {
-      results = exchangeTogether(group, size, sources, {}, nextSeed(), why);
+      results.resize(group.parts.size());
+      why = exchangeTogether(group, size, sources, {}, nextSeed(),
+                             [&](size_t rank, std::span<const uint8_t> bytes) {
+                               results[rank].assign(bytes.begin(), bytes.end());
+                             });
     }
     if (!why.empty())
       stop(RunStatus::Fault, "the steps of `" + std::string(value.movement->name) + "`: " + why,

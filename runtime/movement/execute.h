@@ -99,6 +99,8 @@ public:
 
   /// The result of a rank, after a successful run.
   const std::vector<T> &result(size_t rank) const { return ranks_[rank].buffers[kResultBuffer]; }
+  /// The same as the caller's own; asked for once.
+  std::vector<T> takeResult(size_t rank) { return std::move(ranks_[rank].buffers[kResultBuffer]); }
 
 private:
   /// A piece of a message: joined pieces arrive one by one here, because no list may depend on
