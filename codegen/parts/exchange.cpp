@@ -3,7 +3,7 @@
 #include "runtime/movement/execute.h"
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 namespace ptl::parts {
 
@@ -56,26 +56,45 @@ OwnResult exchangeAsRank(const GroupMove &group, const OwnPart &own, size_t elem
   return result;
 }
 
-std::vector<Bytes> exchangeTogether(const GroupMove &group, size_t elementBytes,
-                                    const std::vector<Bytes> &sources, uint64_t seed,
-                                    std::string &why) {
-  // An element has at most eight bytes, so one word holds it: data is moved, never computed with.
-  std::vector<std::vector<uint64_t>> elements;
-  for (const Bytes &source : sources) {
-    std::vector<uint64_t> &each = elements.emplace_back(source.size() / elementBytes);
-    for (size_t i = 0; i < each.size(); ++i)
-      std::memcpy(&each[i], source.data() + i * elementBytes, elementBytes);
+/// With elements that are `Word`s: parts have as much memory as their elements take.
+template <typename Word>
+static std::string exchangeWords(const GroupMove &group, std::vector<Bytes> sources,
+                                 const movement::CombineBytes &combine, uint64_t seed,
+                                 const TakeResult &take) {
+  std::vector<std::vector<Word>> words;
+  for (Bytes &source : sources) {
+    std::vector<Word> &each = words.emplace_back(source.size() / sizeof(Word));
+    std::ranges::copy(source, reinterpret_cast<uint8_t *>(each.data()));
+    source = Bytes();
   }
-  movement::Execution<uint64_t> execution(group.list, elements, {});
-  why = execution.run(seed);
-  std::vector<Bytes> results;
-  for (size_t rank = 0; rank < sources.size() && why.empty(); ++rank) {
-    const std::vector<uint64_t> &result = execution.result(rank);
-    Bytes &bytes = results.emplace_back(result.size() * elementBytes);
-    for (size_t i = 0; i < result.size(); ++i)
-      std::memcpy(bytes.data() + i * elementBytes, &result[i], elementBytes);
+  auto combineWords = [&combine](Word *to, const Word *from, size_t count, bool fromFirst) {
+    combine(reinterpret_cast<uint8_t *>(to), reinterpret_cast<const uint8_t *>(from),
+            static_cast<int64_t>(count), fromFirst);
+  };
+  movement::Execution<Word> execution(group.list, std::move(words), combineWords);
+  if (std::string why = execution.run(seed); !why.empty())
+    return why;
+  for (size_t rank = 0; rank < sources.size(); ++rank) {
+    const std::vector<Word> result = execution.takeResult(rank);
+    take(rank, {reinterpret_cast<const uint8_t *>(result.data()), result.size() * sizeof(Word)});
   }
-  return results;
+  return {};
+}
+
+std::string exchangeTogether(const GroupMove &group, size_t elementBytes,
+                             std::vector<Bytes> sources, const movement::CombineBytes &combine,
+                             uint64_t seed, const TakeResult &take) {
+  // Elements of all types have one of these sizes.
+  switch (elementBytes) {
+  case 1:
+    return exchangeWords<uint8_t>(group, std::move(sources), combine, seed, take);
+  case 2:
+    return exchangeWords<uint16_t>(group, std::move(sources), combine, seed, take);
+  case 4:
+    return exchangeWords<uint32_t>(group, std::move(sources), combine, seed, take);
+  default:
+    return exchangeWords<uint64_t>(group, std::move(sources), combine, seed, take);
+  }
 }
 
 } // namespace ptl::parts

@@ -18,10 +18,13 @@ struct OwnResult {
 OwnResult exchangeAsRank(const GroupMove &group, const OwnPart &own, size_t elementBytes,
                          std::span<const uint8_t> source, const movement::CombineBytes &combine);
 
-/// The results of all parts of a group, by rank, for steps that only copy. If the list of steps is
-/// inconsistent, `why` has the reason.
-std::vector<Bytes> exchangeTogether(const GroupMove &group, size_t elementBytes,
-                                    const std::vector<Bytes> &sources, uint64_t seed,
-                                    std::string &why);
+/// Gets the result of a rank of the group.
+using TakeResult = std::function<void(size_t rank, std::span<const uint8_t> bytes)>;
+
+/// Gives the results of all parts of a group, rank by rank; steps that only copy need no `combine`. If the
+/// list of steps is inconsistent, the reason is returned, and nothing is given.
+std::string exchangeTogether(const GroupMove &group, size_t elementBytes,
+                             std::vector<Bytes> sources, const movement::CombineBytes &combine,
+                             uint64_t seed, const TakeResult &take);
 
 } // namespace ptl::parts

@@ -1,5 +1,7 @@
 // Programs whose parts are ranks, each with what it computes alone: here, threads with mailboxes between them.
+#include "codegen/parts/exchange.h"
 #include "codegen/parts/mailboxes_test_util.h"
+#include "codegen/parts/sent_and_given.h"
 
 #include <fstream>
 
@@ -140,6 +142,68 @@ TEST(Ranks, ExamplesOverTwoLevels) {
     EXPECT_EQ(compareOnRanks(checked, *checked.find("training_step"), step, hosts, chips, shape),
               "");
   }
+}
+
+/// Elements that differ by rank and place, small enough for all sums to be exact.
+RefArray smallNumbers(ElemKind elem, const movement::Box &box, uint32_t salt) {
+  RefArray array = reference::zeroArray(elem, shapeOfBox(box));
+  for (int64_t i = 0; i < array.count(); ++i) {
+    int64_t value = (i * 5 + salt * 3 + i / 4) % (elem == ElemKind::Bool ? 2 : 3) +
+                    (elem == ElemKind::F8E8M0 ? 1 : 0);
+    array.set(i, isFloat(elem) ? roundScalar(Scalar::real(static_cast<double>(value)), elem)
+                               : Scalar::integer(value));
+  }
+  return array;
+}
+
+/// Executes a request on all parts of one process, in their bytes, and folds the sources one by one beside it.
+std::string exchangedOtherwise(const movement::Request &request, ElemKind elem, Fold fold,
+                               uint64_t seed) {
+  GroupMove group;
+  std::vector<RefArray> sources;
+  std::vector<Bytes> bytes;
+  for (uint32_t rank = 0; rank < request.ranks; ++rank) {
+    group.parts.push_back(rank);
+    sources.push_back(smallNumbers(elem, sourceBoxOf(request, rank), rank));
+    bytes.push_back(bytesOf(Value::array(sources.back())));
+  }
+  bool isFolded = request.kind == movement::Kind::AllReduce;
+  RefArray expected = sources[0];
+  for (uint32_t rank = 1; isFolded && rank < request.ranks; ++rank)
+    for (int64_t i = 0; i < expected.count(); ++i)
+      expected.set(i, folded(fold, elem, expected.at(i), sources[rank].at(i)));
+  Value gathered = Value::array(reference::zeroArray(elem, request.shape));
+  for (uint32_t rank = 0; !isFolded && rank < request.ranks; ++rank)
+    putIn(gathered, movement::wholeBox(request.shape), sourceBoxOf(request, rank),
+          Value::array(sources[rank]));
+  Bytes wanted = bytesOf(isFolded ? Value::array(expected) : gathered);
+  for (movement::Algorithm algorithm : algorithmsFor(request)) {
+    group.list = makeSteps(request, algorithm);
+    bool isOther = false;
+    std::string why = exchangeTogether(group, elemBytes(elem), bytes, combining(fold, elem), seed,
+                                       [&](size_t, std::span<const uint8_t> result) {
+                                         isOther |= !std::ranges::equal(result, wanted);
+                                       });
+    if (!why.empty() || isOther)
+      return std::string(elemName(elem)) + ": another result than that of the fold" + why;
+  }
+  return "";
+}
+
+/// In one process, parts hold elements in the bytes of their type: each type is moved and folded as such.
+TEST(Together, ElementsOfEveryType) {
+  for (auto elem = ElemKind::Bool; elem <= ElemKind::Int; elem = ElemKind(int(elem) + 1))
+    for (uint32_t ranks : {1u, 2u, 3u, 5u})
+      for (int64_t rows : {0, 1, 4, 7}) {
+        movement::Request request{movement::Kind::AllGather, {rows, 3}, ranks};
+        EXPECT_EQ(exchangedOtherwise(request, elem, Fold::Sum, ranks), "");
+        request.kind = movement::Kind::AllReduce;
+        EXPECT_EQ(exchangedOtherwise(request, elem, Fold::Max, ranks), "");
+        EXPECT_EQ(exchangedOtherwise(request, elem, Fold::Min, ranks), "");
+        bool isExact = isNumber(elem) && elemBits(elem) >= 8 && elem != ElemKind::F8E8M0;
+        if (isExact)
+          EXPECT_EQ(exchangedOtherwise(request, elem, Fold::Sum, ranks), "");
+      }
 }
 
 } // namespace

@@ -5,7 +5,6 @@
 #include "codegen/parts/move_rows.h"
 #include "codegen/parts/parts_run.h"
 #include "codegen/parts/sent_and_given.h"
-#include "runtime/movement/execute.h"
 
 #include <algorithm>
 
@@ -38,24 +37,24 @@ std::vector<Box> PartsMoves::blocksOf(const GroupMove &group, const PlacedValue 
 void PartsMoves::moveGroup(const GroupMove &group, const PlacedValue &value, Fold fold,
                            const std::vector<Value> &have, const std::vector<Box> &blocks,
                            std::vector<Value> &to) {
-  std::vector<std::vector<Scalar>> sources;
+  std::vector<Bytes> sources;
   for (const Value &each : have)
-    sources.push_back(each.isNone() ? std::vector<Scalar>() : elementsOf(each));
+    sources.push_back(each.isNone() ? Bytes() : bytesOf(each));
   // The order in which steps arrive is drawn anew each time: a result that depended on it would not be stable, and tests would
   // notice.
-  movement::Execution<Scalar> execution(group.list, sources, [&](Scalar left, Scalar right) {
-    return folded(fold, value.elem, left, right);
-  });
-  if (std::string why = execution.run(nextSeed()); !why.empty())
+  std::string why = exchangeTogether(
+      group, elemBytes(value.elem), std::move(sources), combining(fold, value.elem), nextSeed(),
+      [&](size_t rank, std::span<const uint8_t> bytes) {
+        // A part that is in the group but not in the placement afterwards only sent.
+        if (uint32_t part = group.parts[rank]; grid_.holds(value.placement, part))
+          give(group, rank, blocks[rank],
+               valueOfBytes(value.elem, shapeOfBox(givenTo(group, rank, blocks[rank])),
+                            bytes.data()),
+               to[part]);
+      });
+  if (!why.empty())
     stop(RunStatus::Fault, "the steps of `" + std::string(value.movement->name) + "`: " + why,
          value);
-  // A part that is in the group but not in the placement afterwards only sent.
-  for (size_t rank = 0; rank < group.parts.size(); ++rank)
-    if (uint32_t part = group.parts[rank]; grid_.holds(value.placement, part))
-      give(group, rank, blocks[rank],
-           valueOfElements(value.elem, shapeOfBox(givenTo(group, rank, blocks[rank])),
-                           execution.result(rank)),
-           to[part]);
 }
 
 std::vector<GroupMove> PartsMoves::groupsOfMove(ValueId id) {
@@ -128,7 +127,11 @@ void PartsRun::route(ValueId id) {
       auto me = static_cast<size_t>(rank);
       results[me] = asRank(group, value, size, sources[me], {});
     } else {
-      results = exchangeTogether(group, size, sources, nextSeed(), why);
+      results.resize(group.parts.size());
+      why = exchangeTogether(group, size, sources, {}, nextSeed(),
+                             [&](size_t rank, std::span<const uint8_t> bytes) {
+                               results[rank].assign(bytes.begin(), bytes.end());
+                             });
     }
     if (!why.empty())
       stop(RunStatus::Fault, "the steps of `" + std::string(value.movement->name) + "`: " + why,

@@ -1,8 +1,9 @@
 // Executes a list of steps in one process, where messages arrive late and out of order.
 #pragma once
 
-#include "runtime/movement/step_list.h"
+#include "runtime/movement/box_cursor.h"
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
@@ -46,20 +47,32 @@ template <typename Row> void forEachRow(const Box &within, const Box &box, Row r
   }
 }
 
+/// What combines elements one by one, by `sum(left, right)`.
+template <typename Sum> auto combineEach(Sum sum) {
+  return [sum](auto *to, const auto *from, size_t count, bool fromFirst) {
+    for (size_t i = 0; i < count; ++i)
+      to[i] = fromFirst ? sum(from[i], to[i]) : sum(to[i], from[i]);
+  };
+}
+
 /// Executes the steps of all ranks, each with memory of its own. The seed determines which rank
 /// runs next and which message arrives next, so every seed is another schedule; the contents that a
 /// receive gets do not depend on it. An inconsistent list ends with a reason instead of results.
 template <typename T> class Execution {
 public:
-  using Combine = std::function<T(const T &left, const T &right)>;
+  /// `to[i] = to[i] + from[i]` for `count` elements; with `fromFirst`, `from[i] + to[i]`.
+  using Combine = std::function<void(T *to, const T *from, size_t count, bool fromFirst)>;
 
   /// `sources`: the dense elements of each rank's source box.
-  Execution(const StepList &list, const std::vector<std::vector<T>> &sources, Combine combine)
+  Execution(const StepList &list, std::vector<std::vector<T>> sources, Combine combine)
       : list_(list), combine_(std::move(combine)), ranks_(list.ranks.size()) {
     for (size_t rank = 0; rank < ranks_.size(); ++rank) {
-      for (const Box &box : list.ranks[rank].buffers)
-        ranks_[rank].buffers.emplace_back(static_cast<size_t>(elementCount(box)));
-      ranks_[rank].buffers[kSourceBuffer] = sources[rank];
+      const std::vector<Box> &boxes = list.ranks[rank].buffers;
+      for (uint32_t buffer = 0; buffer < boxes.size(); ++buffer)
+        if (buffer == kSourceBuffer)
+          ranks_[rank].buffers.push_back(std::move(sources[rank]));
+        else
+          ranks_[rank].buffers.emplace_back(static_cast<size_t>(elementCount(boxes[buffer])));
     }
   }
 
@@ -86,6 +99,8 @@ public:
 
   /// The result of a rank, after a successful run.
   const std::vector<T> &result(size_t rank) const { return ranks_[rank].buffers[kResultBuffer]; }
+  /// The same as the caller's own; asked for once.
+  std::vector<T> takeResult(size_t rank) { return std::move(ranks_[rank].buffers[kResultBuffer]); }
 
 private:
   /// A piece of a message: joined pieces arrive one by one here, because no list may depend on
@@ -134,21 +149,28 @@ private:
 
   std::vector<T> read(size_t rank, uint32_t buffer, const Box &box) {
     std::vector<T> elements;
+    if (elementCount(box) == 0)
+      return elements;
     const std::vector<T> &from = ranks_[rank].buffers[buffer];
-    forEachRow(list_.ranks[rank].buffers[buffer], box, [&](int64_t offset, int64_t length) {
-      elements.insert(elements.end(), from.begin() + offset, from.begin() + offset + length);
+    BoxCursor runs(from.data(), list_.ranks[rank].buffers[buffer], box, 1);
+    elements.reserve(runs.rest());
+    runs.next(runs.rest(), [&](const T *run, size_t count) {
+      elements.insert(elements.end(), run, run + count);
     });
     return elements;
   }
 
+  /// `update(to, from, count)` for each run of the box.
   template <typename Update>
   void write(size_t rank, uint32_t buffer, const Box &box, const std::vector<T> &elements,
              Update update) {
-    std::vector<T> &to = ranks_[rank].buffers[buffer];
-    size_t next = 0;
-    forEachRow(list_.ranks[rank].buffers[buffer], box, [&](int64_t offset, int64_t length) {
-      for (int64_t i = 0; i < length; ++i)
-        update(to[static_cast<size_t>(offset + i)], elements[next++]);
+    if (elementCount(box) == 0)
+      return;
+    BoxCursor runs(ranks_[rank].buffers[buffer].data(), list_.ranks[rank].buffers[buffer], box, 1);
+    const T *next = elements.data();
+    runs.next(runs.rest(), [&](T *run, size_t count) {
+      update(run, next, count);
+      next += count;
     });
   }
 
@@ -159,7 +181,7 @@ private:
     if ((reads && !isInside(rank, step.from, step.box)) ||
         (writes && !isInside(rank, step.to, step.box)))
       return;
-    auto set = [](T &to, const T &from) { to = from; };
+    auto set = [](T *to, const T *from, size_t count) { std::copy_n(from, count, to); };
     if (step.kind == StepKind::Send) {
       send(rank, step);
     } else if (step.kind == StepKind::Receive) {
@@ -179,9 +201,8 @@ private:
     } else if (step.kind == StepKind::Copy) {
       write(rank, step.to, step.box, read(rank, step.from, step.box), set);
     } else {
-      write(rank, step.to, step.box, read(rank, step.from, step.box), [&](T &to, const T &from) {
-        to = step.fromFirst ? combine_(from, to) : combine_(to, from);
-      });
+      write(rank, step.to, step.box, read(rank, step.from, step.box),
+            [&](T *to, const T *from, size_t count) { combine_(to, from, count, step.fromFirst); });
     }
   }
 

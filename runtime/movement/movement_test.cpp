@@ -154,8 +154,7 @@ std::vector<int64_t> writtenOf(const Request &request, uint32_t rank,
 
 /// What is wrong with an execution under a seed; empty if every rank has its result.
 std::string mistakeOf(const StepList &list, uint64_t seed) {
-  Execution<int64_t> execution(list, sourcesOf(list.request),
-                               [](int64_t a, int64_t b) { return a + b; });
+  Execution<int64_t> execution(list, sourcesOf(list.request), combineEach(std::plus()));
   if (std::string why = execution.run(seed); !why.empty())
     return why;
   for (uint32_t rank = 0; rank < list.request.ranks; ++rank)
@@ -345,7 +344,7 @@ TEST(Movement, SumsAreEqualBitByBit) {
     for (Algorithm algorithm : algorithmsFor(reduce)) {
       StepList list = makeSteps(reduce, algorithm);
       for (uint64_t seed = 0; seed < 4; ++seed) {
-        Execution<float> execution(list, sources, [](float a, float b) { return a + b; });
+        Execution<float> execution(list, sources, combineEach(std::plus()));
         ASSERT_EQ(execution.run(seed), "");
         if (first.empty())
           first = execution.result(0);

@@ -155,7 +155,8 @@ std::string findMistake(const StepList &list) {
       source.push_back(names.leaf(sums ? rank : 0, cell));
   }
   Execution<Names::Name> execution(
-      shrunk, sources, [&](Names::Name left, Names::Name right) { return names.sum(left, right); });
+      shrunk, std::move(sources),
+      combineEach([&](Names::Name left, Names::Name right) { return names.sum(left, right); }));
   if (std::string why = execution.run(0); !why.empty())
     return why;
   for (uint32_t rank = 0; rank < request.ranks; ++rank) {
