@@ -1,5 +1,6 @@
 #include "passes/transform/groups/chunk_emit.h"
 #include "ir/dialect/attributes.h"
+#include "passes/transform/groups/chunk_tiles.h"
 
 #include "passes/transform/combiners.h"
 
@@ -309,7 +310,7 @@ void ChunkEmitter::storeTile(Value tile, StoreOp into, const AxisMap &map) {
     llvm::erase(dropped, other);
   }
   if (turned)
-    tile = transposed(tile);
+    tile = transposed(b_, loc_, tile);
   if (rank < 2)
     tile = withoutOnes(tile, rank == 0 ? -1 : row < size ? 0 : 1);
   llvm::sort(dropped);

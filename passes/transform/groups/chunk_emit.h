@@ -71,7 +71,6 @@ protected:
   llvm::SmallVector<mlir::Value> begin(mlir::Operation *reduction);
   mlir::Value make(llvm::StringRef name, mlir::Type elem, mlir::ValueRange operands);
   mlir::Value filled(mlir::Value scalar, const AxisMap &map);
-  mlir::Value transposed(mlir::Value tile);
   mlir::Value withoutOnes(mlir::Value tile, int64_t kept);
 
   llvm::SmallVector<Extent> extentsOf(const AxisMap &map) const;

@@ -135,7 +135,7 @@ Value ChunkEmitter::cloneProduct(Operation *op) {
   };
   // The rows of a product may be the columns of the group that it is part of.
   bool isTurned = hasRole(map.front(), TileAxis::Col) || hasRole(map.back(), TileAxis::Row);
-  return isTurned ? transposed(product) : product;
+  return isTurned ? transposed(b_, loc_, product) : product;
 }
 
 Value ChunkEmitter::tileOf(Operation *member) {
@@ -228,10 +228,10 @@ Value ChunkEmitter::fill(Operation *op, const Access &access) {
               {make(MulOp::getOperationName(), elem, {tile, scalar(own.step)}), scalar(start)});
 }
 
-Value ChunkEmitter::transposed(Value tile) {
-  llvm::ArrayRef<Extent> extents = ir::extentsOf(tile.getType());
+Value transposed(OpBuilder &b, Location loc, Value tile) {
+  llvm::ArrayRef<Extent> extents = extentsOf(tile.getType());
   auto type = arrayTypeOf(elementTypeOf(tile.getType()), {extents[1], extents[0]});
-  return b_.create<TransposeOp>(loc_, type, tile, b_.getDenseI64ArrayAttr({1, 0}));
+  return b.create<TransposeOp>(loc, type, tile, b.getDenseI64ArrayAttr({1, 0}));
 }
 
 /// A box of global memory: the tagged axes stay, 1 for rows and 2 for columns.
@@ -280,7 +280,7 @@ Value ChunkEmitter::load(Access access) {
   Value box = loadBox(access, type, offsets, lengths, steps, dropped);
   if (tags.size() == 2)
     // Memory that has columns first is loaded as it lies and transposed on chip.
-    return tags[0] == 2 ? transposed(box) : box;
+    return tags[0] == 2 ? transposed(b_, loc_, box) : box;
   // A box of one axis becomes a matrix with an axis of extent 1.
   int64_t added = tags.empty() || tags[0] != 1 ? 0 : 1;
   extents.insert(extents.begin() + added, Extent::constant(1));
@@ -306,9 +306,10 @@ bool ChunkEmitter::readsStorage(LoadOp load, const Access &access) {
     return true;
   auto isZero = [](Value offset) { return matchPattern(offset, m_Zero()); };
   // A tile may read what the grid writes only at its own place, which no other tile writes.
-  return groups_.size() == 1 && load.getRef() == into_.getRef() && !access.isBox && into_.getDropped().empty() &&
-         into_.getSteps().empty() && llvm::all_of(into_.getOffsets(), isZero) &&
-         llvm::all_of(load.getOffsets(), isZero) && access.map() == group_->mapOf(group_->root());
+  return groups_.size() == 1 && load.getRef() == into_.getRef() && !access.isBox &&
+         into_.getDropped().empty() && into_.getSteps().empty() &&
+         llvm::all_of(into_.getOffsets(), isZero) && llvm::all_of(load.getOffsets(), isZero) &&
+         access.map() == group_->mapOf(group_->root());
 }
 
 Value ChunkEmitter::loadBox(const Access &access, ArrayType type, llvm::ArrayRef<Value> offsets,

@@ -9,4 +9,7 @@ namespace ptl::ir {
 mlir::Value foldAlong(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tile,
                       llvm::StringRef combiner, TileAxis::Role role);
 
+/// A tile with its rows as columns.
+mlir::Value transposed(mlir::OpBuilder &b, mlir::Location loc, mlir::Value tile);
+
 } // namespace ptl::ir

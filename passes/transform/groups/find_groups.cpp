@@ -244,9 +244,8 @@ bool BlockGroups::storeInGroup(Operation &op, llvm::ArrayRef<OpGroup *> users) {
       return false;
     group->store(&op);
     // What a value is folded from will join, too, which makes rows whole.
-    if ((group->storesOnce(&op) || foldBehind(&op, kMostSteps)) && maySettleTogether(group))
+    if ((storesOnce(*group, &op) || foldBehind(&op, kMostSteps)) && maySettleTogether(group))
       return true;
-    group->dropStored();
     group->takeBack();
     return false;
   };
@@ -263,7 +262,7 @@ bool BlockGroups::keepApart() {
   bool isChanged = false;
   for (const auto &group : groups_)
     for (Operation *member : group->stored())
-      if (!group->storesOnce(member))
+      if (!storesOnce(*group, member))
         isChanged |= apart_.insert(member).second;
   return isChanged;
 }

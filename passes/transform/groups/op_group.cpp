@@ -199,6 +199,8 @@ void OpGroup::takeBack() {
     products_.pop_back();
   if (isScan(op))
     scans_.pop_back();
+  if (!stored_.empty() && stored_.back() == op)
+    stored_.pop_back();
   axes_ = axesBefore_;
   parents_ = parentsBefore_;
 }
@@ -439,11 +441,13 @@ bool OpGroup::runsAlongAxesOnce() const {
 
 /// A tile of something costly is computed once: the tiles of the group are cut along no axis that
 /// it lacks, and no loop folds one that it has.
-bool OpGroup::isComputedOnce(Operation *op, llvm::ArrayRef<int64_t> independent) const {
+static bool isComputedOnce(const OpGroup &group, Operation *op,
+                           llvm::ArrayRef<int64_t> independent) {
   if (!isCostly(op))
     return true;
-  AxisMap map = mapOf(op);
-  bool folds = llvm::any_of(map, [&](int64_t id) { return id != kWhole && axis(id).isReduced; });
+  AxisMap map = group.mapOf(op);
+  bool folds =
+      llvm::any_of(map, [&](int64_t id) { return id != kWhole && group.axis(id).isReduced; });
   bool again = llvm::any_of(independent, [&](int64_t id) { return !llvm::is_contained(map, id); });
   // A scan carries what comes before along its own axis, so a loop along that repeats nothing. An operation that lacks an axis of the grid
   // would be done again for every tile along it.
@@ -452,15 +456,12 @@ bool OpGroup::isComputedOnce(Operation *op, llvm::ArrayRef<int64_t> independent)
 
 /// Tiles have the rows and columns of a product, and one position along any other axis that is not
 /// whole in them: a scan or a sort along such an axis would go along the product's.
-bool OpGroup::scansFitProducts() const {
-  for (Operation *scan : scans_) {
-    int64_t along = mapOf(scan)[axisAlong(scan)];
-    for (Operation *product : products_)
-      if (along != kWhole &&
-          !llvm::is_contained(llvm::ArrayRef(mapOf(product)).take_back(2), along))
-        return false;
-  }
-  return true;
+static bool scanFitsProducts(const OpGroup &group, Operation *scan,
+                             llvm::ArrayRef<Operation *> products) {
+  int64_t along = group.mapOf(scan)[axisAlong(scan)];
+  return along == kWhole || llvm::all_of(products, [&](Operation *product) {
+           return llvm::is_contained(llvm::ArrayRef(group.mapOf(product)).take_back(2), along);
+         });
 }
 
 AxisMap longestMap(const OpGroup &group) {
@@ -510,15 +511,15 @@ static bool differInMatrices(llvm::ArrayRef<AxisMap> products) {
   return llvm::any_of(ofBatch, [&](int64_t id) { return inMatrix.contains(id); });
 }
 
-bool OpGroup::storesOnce(Operation *member) const {
-  AxisMap map = mapOf(member);
-  if (map == mapOf(root_))
-    return !hasProduct();
-  llvm::SmallVector<int64_t> independent = parallel();
-  auto has = [](llvm::ArrayRef<int64_t> ids, int64_t id) { return llvm::is_contained(ids, id); };
-  return !hasProduct() &&
-         llvm::all_of(map, [&](int64_t id) { return id == kWhole || has(independent, id); }) &&
-         llvm::all_of(independent, [&](int64_t id) { return has(map, id); });
+bool storesOnce(const OpGroup &group, Operation *member) {
+  AxisMap map = group.mapOf(member);
+  if (group.hasProduct() || map == group.mapOf(group.root()))
+    return !group.hasProduct();
+  llvm::SmallVector<int64_t> independent = group.parallel();
+  return llvm::all_of(
+             map,
+             [&](int64_t id) { return id == kWhole || llvm::is_contained(independent, id); }) &&
+         llvm::all_of(independent, [&](int64_t id) { return llvm::is_contained(map, id); });
 }
 
 /// Whether the tiles of the group give what its operations do. The rules hold on all targets; what
@@ -531,7 +532,7 @@ bool OpGroup::isSound() const {
   bool reduces = false;
   // Only what was added last can have become unsound in the space of the root.
   for (const auto &[op, map] : llvm::reverse(members_)) {
-    if (runsTwiceAlongOne(resolved(map)) || !isComputedOnce(op, independent))
+    if (runsTwiceAlongOne(resolved(map)) || !isComputedOnce(*this, op, independent))
       return false;
     reduces |= isReduction(op) && !foldedBy(op).empty();
     if (!ownsAllAxes())
@@ -539,7 +540,8 @@ bool OpGroup::isSound() const {
   }
   if (reduces && hasProduct() && !limits_->foldsBesideProducts)
     return false;
-  if (!scansFitProducts())
+  if (!llvm::all_of(scans_,
+                    [&](Operation *scan) { return scanFitsProducts(*this, scan, products_); }))
     return false;
   if (!limits_->tilesAreMatrices)
     return true;

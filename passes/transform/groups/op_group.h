@@ -44,15 +44,10 @@ public:
   /// The root and the operations that joined it, users before operands.
   llvm::SmallVector<mlir::Operation *> members() const;
   bool hasProduct() const { return !products_.empty(); }
-  /// Also stores the member that was added last, whose uses outside of the group load it then.
+  /// Also stores the member that was added last, whose uses outside of the group load it then, until it is taken back.
   void store(mlir::Operation *member) { stored_.push_back(member); }
-  /// Undoes the last `store`.
-  void dropStored() { stored_.pop_back(); }
   /// The members that are stored beside the root.
   llvm::ArrayRef<mlir::Operation *> stored() const { return stored_; }
-  /// Whether the tiles of the root have each element of a member once: as elements of theirs, or as what is known of rows or columns that
-  /// they have whole. What joins later may change it.
-  bool storesOnce(mlir::Operation *member) const;
   /// Whether the root can be computed in tiles at all.
   bool isFeasible() const;
 
@@ -96,8 +91,6 @@ private:
   // rules
   bool isLoadedByProduct(mlir::Value value) const;
   bool runsAlongAxesOnce() const;
-  bool isComputedOnce(mlir::Operation *op, llvm::ArrayRef<int64_t> independent) const;
-  bool scansFitProducts() const;
   bool isSound() const;
 
   mlir::Operation *root_;
@@ -112,6 +105,10 @@ private:
   std::vector<SpaceAxis> axesBefore_; ///< the space before the last addition
   std::vector<int64_t> parentsBefore_;
 };
+
+/// Whether the tiles of the root have each element of a member once: as elements of theirs, or as what is known of rows or columns that
+/// they have whole. What joins later may change it.
+bool storesOnce(const OpGroup &group, mlir::Operation *member);
 
 /// The axes, except completely covered ones, of the value of a group that has most of them: the
 /// last two are the rows and columns of tiles. If there is a product, it determines them.
