@@ -127,6 +127,20 @@ def overwritten(draw, b, c):
     return {"x": x, "s": s}, {"y": x * s + x / (np.abs(t) + 1), "s": t}
 
 
+def many_rows(draw):
+    x, g = np.round(draw(520, 33) * 8), draw(33)
+    s = (np.abs(x).max(1, keepdims=True) / np.float32(127) + np.float32(0.01)).astype(np.float32)
+    d, scale = centred(x, 1, 1e-2)
+    wanted = {"q": np.rint(np.clip(x / s, -100, 100)).astype(np.int8), "s": s, "m": x.mean(1), "r": scale[:, 0]}
+    return {"x": x, "g": g}, wanted | {"h": d * scale, "y": d * scale * g}
+
+
+def many_others(draw):
+    x, p, c = draw(640, 50), draw(20, 30, 40), draw(9, 600)
+    s, b, k = np.abs(x).max(1, keepdims=True), p.mean(2, keepdims=True), c.max(0, keepdims=True)
+    return {"x": x, "p": p, "c": c}, {"s": s, "x": x / (s + 1), "b": b, "e": np.exp(p - b), "k": k, "z": (c - k) * 2}
+
+
 ROWS = [(1, 1), (5, 7), (3, 300), (70, 33), (130, 8)]
 CASES = {
     "normalised": (normalised, ROWS),
@@ -147,4 +161,6 @@ CASES = {
     "of_columns": (of_columns, [*ROWS, (3000, 20)]),
     "in_place": (in_place, [*ROWS, (2, 9000)]),
     "overwritten": (overwritten, ROWS),
+    "many_rows": (many_rows, [()]),
+    "many_others": (many_others, [()]),
 }

@@ -481,6 +481,15 @@ void PiecesEmitter::emitParts(llvm::ArrayRef<Operation *> ops) {
     keepParts(op, parts);
 }
 
+/// A tile of an array in memory, with the rows and columns of the present one.
+Access PiecesEmitter::taggedAccess(Value array, const AxisMap &map) const {
+  Access access = accessTo(array, map);
+  for (AxisAccess &own : access.axes)
+    if (own.id != kWhole && !axis(own.id).extent.isOne())
+      own.tag = axis(own.id).role;
+  return access;
+}
+
 /// What all pieces came to, or those before one.
 Value PiecesEmitter::joinParts(Operation *op, Value upTo) {
   llvm::SaveAndRestore saved(loc_);
@@ -489,13 +498,7 @@ Value PiecesEmitter::joinParts(Operation *op, Value upTo) {
   Type elem = elementTypeOf(op->getResult(0).getType());
   AxisMap map = partsMap(op, parts_);
   TileAxis::Role role = axis(parts_).role;
-  auto present = [&] {
-    Access access = accessTo(made_[op], map);
-    for (AxisAccess &own : access.axes)
-      if (own.id != kWhole && !axis(own.id).extent.isOne())
-        own.tag = axis(own.id).role;
-    return load(access);
-  };
+  auto present = [&] { return load(taggedAccess(made_[op], map)); };
   // All parts together fit one tile, of which one reduction makes the result; those before a piece
   // are of another number for each piece, and are combined in a loop.
   if (!upTo && role != TileAxis::Single) {
@@ -541,20 +544,51 @@ void PiecesEmitter::emitInPieces(const RootStores &stores) {
     emitParts(root);
   loc_ = root->getLoc();
   bool goesAlong = llvm::is_contained(group_->mapOf(root), cut_);
-  auto storesWhole = [&](Operation *member) {
-    return group_->mapOf(member) != group_->mapOf(root);
-  };
-  bool storesApart = goesAlong && llvm::any_of(group_->stored(), storesWhole);
+  llvm::SmallVector<Value> written = written_;
+  llvm::MapVector<Operation *, Value> stored;
   // A grid with a point for each piece would store once for each of them what is known of all together.
-  if (storesApart)
-    inGrid(kWhole, [&] { storeMembers(/*likeRoot=*/false); });
+  if (goesAlong)
+    stored = storeBefore();
   loc_ = root->getLoc();
   inGrid(goesAlong ? cut_ : kWhole, [&] {
-    if (!storesApart)
+    for (const auto &[op, array] : stored) {
+      Value tile = load(taggedAccess(array, group_->mapOf(op)));
+      members_.back()[op] = tile;
+    }
+    if (!goesAlong)
       storeMembers(/*likeRoot=*/false);
     loc_ = root->getLoc();
     storeRoot(into, scansPieces ? joinParts(root, presentPiece()) : Value());
   });
+  written_ = written;
+}
+
+/// Stores the members that pieces are not part of in a grid of their own. Returns them as arrays that later grids load.
+llvm::MapVector<Operation *, Value> PiecesEmitter::storeBefore() {
+  llvm::MapVector<Operation *, Value> arrays;
+  AxisMap ofRoot = group_->mapOf(group_->root());
+  for (auto [op, store] : llvm::zip_equal(group_->stored(), memberStores_))
+    if (group_->mapOf(op) != ofRoot)
+      arrays[op] = {};
+  if (arrays.empty())
+    return arrays;
+  inGrid(kWhole, [&] { storeMembers(/*likeRoot=*/false); });
+  for (auto [op, store] : llvm::zip_equal(group_->stored(), memberStores_)) {
+    if (!arrays.contains(op))
+      continue;
+    bool isPlain = store.getSteps().empty() && elementTypeOf(store.getRef().getType()) ==
+                                                   elementTypeOf(op->getResult(0).getType());
+    if (!isPlain) {
+      arrays.erase(op);
+      continue;
+    }
+    arrays[op] = b_.create<LoadOp>(op->getLoc(), op->getResult(0).getType(), store.getRef(),
+                                   store.getOffsets(), store.getLengths(), ValueRange(), Value(),
+                                   store.getDroppedAttr());
+    // The next grid reads it only.
+    llvm::erase(written_, store.getRef());
+  }
+  return arrays;
 }
 
 } // namespace ptl::ir

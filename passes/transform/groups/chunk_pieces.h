@@ -93,6 +93,8 @@ private:
   Stored storeOfParts(mlir::Operation *op);
   void keepParts(mlir::Operation *op, const Stored &parts);
   void emitInPieces(const RootStores &stores);
+  llvm::MapVector<mlir::Operation *, mlir::Value> storeBefore();
+  Access taggedAccess(mlir::Value array, const AxisMap &map) const;
   void emitParts(llvm::ArrayRef<mlir::Operation *> ops);
   void inGrid(int64_t along, llvm::function_ref<void()> body);
   mlir::Value presentPiece();

@@ -231,6 +231,21 @@ void BlockGroups::shareWithUsers(Operation &op, llvm::ArrayRef<OpGroup *> users,
     joinThose([&](llvm::ArrayRef<Extent> all) { return extents == all; });
 }
 
+/// Whether a group may store a member that is folded from rows: an element of each tile, or what is known of each row, where rows are enough
+/// for all cores. Else these would wait for a few that have rows whole, as a grid of its own for what is made of their elements does not.
+static bool mayBeStored(const OpGroup &group, Operation *member) {
+  // What is folded from will join, too, which makes rows whole.
+  if (!foldBehind(member, kMostSteps))
+    return false;
+  if (group.mapOf(member) == group.mapOf(group.root()))
+    return true;
+  constexpr int64_t kManyRows = 512;
+  int64_t rows = 1;
+  for (const Extent &extent : extentsOf(member->getResult(0).getType()))
+    rows *= extent.isConstant() ? extent.length : 1;
+  return rows >= kManyRows;
+}
+
 /// Has a group that needs a value, other than from memory, store it with its own result, so that its grid reads once what both are computed
 /// from, as the scale of each row and the numbers that are divided by it. Other groups read what it has stored.
 bool BlockGroups::storeInGroup(Operation &op, llvm::ArrayRef<OpGroup *> users) {
@@ -243,8 +258,7 @@ bool BlockGroups::storeInGroup(Operation &op, llvm::ArrayRef<OpGroup *> users) {
         sharing_.findLeader(group) != sharing_.member_end() || !group->tryJoin(&op))
       return false;
     group->store(&op);
-    // What a value is folded from will join, too, which makes rows whole.
-    if ((storesOnce(*group, &op) || foldBehind(&op, kMostSteps)) && maySettleTogether(group))
+    if (mayBeStored(*group, &op) && maySettleTogether(group))
       return true;
     group->takeBack();
     return false;
