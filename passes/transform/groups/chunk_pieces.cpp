@@ -482,11 +482,11 @@ void PiecesEmitter::emitParts(llvm::ArrayRef<Operation *> ops) {
 }
 
 /// A tile of an array in memory, with the rows and columns of the present one.
-Access PiecesEmitter::taggedAccess(Value array, const AxisMap &map) const {
+static Access taggedAccess(Value array, const AxisMap &map, llvm::ArrayRef<TileAxis> axes) {
   Access access = accessTo(array, map);
   for (AxisAccess &own : access.axes)
-    if (own.id != kWhole && !axis(own.id).extent.isOne())
-      own.tag = axis(own.id).role;
+    if (own.id != kWhole && !axes[static_cast<size_t>(own.id)].extent.isOne())
+      own.tag = axes[static_cast<size_t>(own.id)].role;
   return access;
 }
 
@@ -498,7 +498,7 @@ Value PiecesEmitter::joinParts(Operation *op, Value upTo) {
   Type elem = elementTypeOf(op->getResult(0).getType());
   AxisMap map = partsMap(op, parts_);
   TileAxis::Role role = axis(parts_).role;
-  auto present = [&] { return load(taggedAccess(made_[op], map)); };
+  auto present = [&] { return load(taggedAccess(made_[op], map, axes_)); };
   // All parts together fit one tile, of which one reduction makes the result; those before a piece
   // are of another number for each piece, and are combined in a loop.
   if (!upTo && role != TileAxis::Single) {
@@ -552,7 +552,7 @@ void PiecesEmitter::emitInPieces(const RootStores &stores) {
   loc_ = root->getLoc();
   inGrid(goesAlong ? cut_ : kWhole, [&] {
     for (const auto &[op, array] : stored) {
-      Value tile = load(taggedAccess(array, group_->mapOf(op)));
+      Value tile = load(taggedAccess(array, group_->mapOf(op), axes_));
       members_.back()[op] = tile;
     }
     if (!goesAlong)

@@ -58,7 +58,6 @@ private:
 
   // tiles of narrow columns: chunk_widths.cpp
   void emitByWidth(llvm::ArrayRef<RootStores> stores, unsigned width = 0);
-  bool isSeenWhole(StoreOp into) const;
   bool mayBeNarrow(int64_t row, int64_t col, unsigned width) const;
   int64_t narrowElements(int64_t row, int64_t col) const;
   mlir::Value isWorthNarrowing(int64_t row, int64_t col, unsigned width);
@@ -94,7 +93,6 @@ private:
   void keepParts(mlir::Operation *op, const Stored &parts);
   void emitInPieces(const RootStores &stores);
   llvm::MapVector<mlir::Operation *, mlir::Value> storeBefore();
-  Access taggedAccess(mlir::Value array, const AxisMap &map) const;
   void emitParts(llvm::ArrayRef<mlir::Operation *> ops);
   void inGrid(int64_t along, llvm::function_ref<void()> body);
   mlir::Value presentPiece();

@@ -124,8 +124,8 @@ static bool isOneOfSeveral(StoreOp into, Operation *branch) {
 
 /// Whether tiles of all columns are seen to fill the storage: nothing else writes it, and the store has all of it. The text of the
 /// grids as source would not be proved to write every element otherwise.
-bool PiecesEmitter::isSeenWhole(StoreOp into) const {
-  return !isOneOfSeveral(into, branch_) && into.getDropped().empty() &&
+static bool isSeenWhole(StoreOp into, Operation *branch) {
+  return !isOneOfSeveral(into, branch) && into.getDropped().empty() &&
          llvm::equal(ir::extentsOf(into.getRef().getType()),
                      ir::extentsOf(into.getValue().getType()));
 }
@@ -170,7 +170,8 @@ void PiecesEmitter::emitByWidth(llvm::ArrayRef<RootStores> stores, unsigned widt
     StoreOp into = each.front();
     // Within a branch boxes are not seen to fill the storage either way.
     bool isBox = into->getParentOfType<scf::IfOp>() && isOneOfSeveral(into, branch_);
-    return isSeenWhole(into) || isBox || isOfEqualParts(into) || holdsCopies(into.getRef());
+    return isSeenWhole(into, branch_) || isBox || isOfEqualParts(into) ||
+           holdsCopies(into.getRef());
   });
   Value worthIt = width + 1 < kWidths && isFilled && mayBeNarrow(row, col, width)
                       ? isWorthNarrowing(row, col, width + 1)
