@@ -301,13 +301,11 @@ void BlockGroups::findOnce() {
     // Views and constants that nobody needs as arrays are made where they are used.
     if (!limits_.mustBeStored(&op))
       continue;
+    if (limits_.storesMembers && storeInGroup(op, users))
+      continue;
     groups_.push_back(std::make_unique<OpGroup>(&op, limits_));
     OpGroup *own = groups_.back().get();
     groupsOf_[&op] = {own};
-    if (limits_.storesMembers && storeInGroup(op, users)) {
-      groups_.pop_back();
-      continue;
-    }
     bool mayShare = limits_.sharesGrid(&op) && (isTiled(&op) || dropsFromTiles(&op)) &&
                     !isProduct(&op) && !users.empty();
     if (mayShare)
@@ -429,7 +427,9 @@ bool BlockGroups::makeAgain() {
           (limits_.isMadeByAll && limits_.isMadeByAll(op) && copyForGroups(op, /*forAll=*/true))) {
         isCopied = true;
         if (op->use_empty()) {
+          // Another operation may get the same address.
           groupsOf_.erase(op);
+          apart_.erase(op);
           op->erase();
         }
       }

@@ -54,7 +54,7 @@ struct GroupLimits {
   bool sharesArrays;
   /// A value that is stored for some of its users may be a tile of the grid of the others.
   bool sharesWithSome;
-  /// A grid may store other values than its root, of which it computes it.
+  /// A grid may store, beside its root, values that the root is computed from.
   bool storesMembers;
   size_t mostMembers;
 
